@@ -15,10 +15,15 @@ enum { IDENTIFY_BYTES = 256 << 10 };
 
 #define ADVICE_MEDIA "Ask for it as media, or use a program that knows the type."
 #define ADVICE_CONVERT "Convert it with a program that knows the type, then read the result."
-#define ADVICE_ARCHIVE "List or unpack it with a shell command, then read the members."
-#define ADVICE_PROGRAM "Look at it with a shell command such as file, strings or readelf."
-#define ADVICE_DATABASE "Query it with a program that knows the format, such as sqlite3."
-#define ADVICE_COMPRESSED "Decompress it with a shell command, then read the result."
+#define ADVICE_OFFICE "Read it as text (read_file); change it with a program that knows the type."
+#define ADVICE_ARCHIVE                                                                      \
+	"Read its list and members (read_file with part \"member NAME\"), or unpack it with a " \
+	"shell command."
+#define ADVICE_PROGRAM                                                                      \
+	"Read what it is (read_file with part \"details\" or \"strings\"), or use a shell "     \
+	"command such as readelf."
+#define ADVICE_DATABASE "Query it with query_data, or a program that knows the format."
+#define ADVICE_COMPRESSED "Read what is in it (read_file), or decompress it with a shell command."
 #define ADVICE_BINARY                                                                        \
 	"Look at it with a shell command such as file, xxd or strings. If it is text all the " \
 	"same, name its encoding."
@@ -101,10 +106,10 @@ static const struct kind {
 	{ "application/x-lz4", NULL, "an LZ4 file", "lz4", ADVICE_COMPRESSED, false, false },
 	{ "application/java-archive", NULL, "a Java archive", "jar", ADVICE_ARCHIVE, false,
 	  false },
-	{ "application/vnd.openxmlformats-officedocument* application/vnd.oasis.opendocument* "
-	  "application/msword application/vnd.ms-* application/CDFV2",
-	  NULL, "an office document", "docx xlsx pptx odt ods odp doc xls ppt", ADVICE_CONVERT,
-	  false, false },
+	{ "application/vnd.openxmlformats-officedocument* application/vnd.oasis.opendocument*",
+	  NULL, "an office document", "docx xlsx pptx odt ods odp", ADVICE_OFFICE, false, false },
+	{ "application/msword application/vnd.ms-* application/CDFV2", NULL,
+	  "an office document", "doc xls ppt", ADVICE_CONVERT, false, false },
 	{ "application/zip", NULL, "a ZIP archive", "zip whl", ADVICE_ARCHIVE, false, false },
 	{ "application/x-tar", NULL, "a tar archive", "tar", ADVICE_ARCHIVE, false, false },
 	{ "application/x-7z-compressed", NULL, "a 7-Zip archive", "7z", ADVICE_ARCHIVE, false,

@@ -230,8 +230,7 @@ static bool take_error(const struct reader_child *child, const json_t *object, s
 		if (span_eq(name, span_str(err_name(codes[i]))))
 			code = codes[i];
 	derive_result_line(message, sizeof(message), json_object_get(object, "message"));
-	return err_set(err, code, "%.300s is %s. %s", child->request->name, child->format->words,
-	               message);
+	return err_set(err, code, "%.300s: %s", child->request->name, message);
 }
 
 static bool child_result(struct reader_child *child, struct derive_result *ret, struct err *err)

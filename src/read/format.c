@@ -3,13 +3,16 @@
 #include "read/format.h"
 
 #include <errno.h>
+#include <iconv.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/limits.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
 #include "file/document.h"
@@ -272,4 +275,77 @@ bool format_pages_have(const struct format_pages *pages, uint64_t number)
 		if (number >= pages->ranges[i].first && number <= pages->ranges[i].last)
 			return true;
 	return false;
+}
+
+/* ---- encodings ------------------------------------------------------------------------- */
+
+/* Those that e-mails and old documents have; a name that is missing here is not decoded. */
+static const char *const charsets[] = {
+	"ISO-8859-1", "ISO-8859-2", "ISO-8859-3", "ISO-8859-4", "ISO-8859-5", "ISO-8859-6",
+	"ISO-8859-7", "ISO-8859-8", "ISO-8859-9", "ISO-8859-10", "ISO-8859-13", "ISO-8859-14",
+	"ISO-8859-15", "ISO-8859-16", "WINDOWS-1250", "WINDOWS-1251", "WINDOWS-1252",
+	"WINDOWS-1253", "WINDOWS-1254", "WINDOWS-1255", "WINDOWS-1256", "WINDOWS-1257",
+	"WINDOWS-1258", "KOI8-R", "KOI8-U", "IBM437", "IBM850", "IBM852", "IBM866", "MACINTOSH",
+	"SHIFT_JIS", "CP932", "EUC-JP", "ISO-2022-JP", "GB2312", "GBK", "GB18030", "BIG5",
+	"BIG5-HKSCS", "EUC-KR", "CP949", "ISO-2022-KR", "TIS-620", "UTF-7", "UTF-16", "UTF-16LE",
+	"UTF-16BE", "UTF-32",
+};
+
+static iconv_t decoders[ARRAY_LEN(charsets)];
+static bool decoders_open;
+
+void format_load_charsets(void)
+{
+	for (size_t i = 0; !decoders_open && i < ARRAY_LEN(charsets); i++)
+		decoders[i] = iconv_open("UTF-8", charsets[i]);
+	decoders_open = true;
+}
+
+static iconv_t find_decoder(const char *charset)
+{
+	for (size_t i = 0; decoders_open && i < ARRAY_LEN(charsets); i++)
+		if (strcasecmp(charsets[i], charset) == 0)
+			return decoders[i];
+	return (iconv_t)-1;
+}
+
+/* Names that are in use besides. */
+static const char *usual_name(const char *charset)
+{
+	static const char *const names[][2] = {
+		{ "latin1", "WINDOWS-1252" }, { "ISO-8859-1", "WINDOWS-1252" },
+		{ "cp1250", "WINDOWS-1250" }, { "cp1251", "WINDOWS-1251" },
+		{ "cp1252", "WINDOWS-1252" }, { "sjis", "CP932" }, { "SHIFT_JIS", "CP932" },
+		{ "x-sjis", "CP932" }, { "ks_c_5601-1987", "CP949" }, { "mac", "MACINTOSH" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcasecmp(names[i][0], charset) == 0)
+			return names[i][1];
+	return charset;
+}
+
+void format_to_utf8(struct span bytes, const char *charset, struct buf *ret)
+{
+	iconv_t decoder = charset ? find_decoder(usual_name(charset)) : (iconv_t)-1;
+	char *from = (char *)(uintptr_t)bytes.data, piece[4096];
+	size_t left = bytes.len;
+
+	if (decoder == (iconv_t)-1) {
+		buf_span(ret, bytes);
+		return;
+	}
+	iconv(decoder, NULL, NULL, NULL, NULL);
+	while (left && !ret->overflowed) {
+		char *to = piece;
+		size_t room = sizeof(piece);
+		const size_t done = iconv(decoder, &from, &left, &to, &room);
+
+		buf_append(ret, piece, sizeof(piece) - room);
+		if (done == (size_t)-1 && errno != E2BIG && left) {
+			buf_str(ret, "\xEF\xBF\xBD");
+			from++;
+			left--;
+		}
+	}
 }

@@ -45,7 +45,7 @@ struct format_input {
 };
 
 /* Where a reader of archives leaves the member that was asked for: format_run shows it, by the
- * reader of that format if it is no text. */
+ * reader of its format if it is no text. */
 struct format_content {
 	bool there;
 	bool cut;         /* there is more of it than FORMAT_CONTENT */
@@ -121,6 +121,11 @@ bool format_slurp(const struct format_input *input, size_t max, struct buf *ret,
 /* The text as UTF-8, whatever its encoding (as read_file finds it), without a byte order mark, with
  * LF for CR LF.  NOT_TEXT: it is none. */
 bool format_decode(struct span bytes, struct buf *ret, struct err *err);
+/* Opens decoders of usual encodings, for a reader's `load`: later no file can be opened. */
+void format_load_charsets(void);
+/* Appends the text as UTF-8, from the encoding of that name; as it is if that is none of those, or
+ * NULL.  Bytes that it has not are U+FFFD. */
+void format_to_utf8(struct span bytes, const char *charset, struct buf *ret);
 /* "libxml2 2.9.14" */
 void format_library(struct derive_result *ret, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -201,6 +206,20 @@ _Noreturn void child_read(const struct child_task *task);
 bool format_html_load(struct err *err);
 bool format_html_read(const struct format_input *input, const struct derive_request *request,
                       struct derive_result *ret, struct err *err);
+bool format_mail_load(struct err *err);
+bool format_eml_read(const struct format_input *input, const struct derive_request *request,
+                     struct derive_result *ret, struct err *err);
+bool format_mbox_read(const struct format_input *input, const struct derive_request *request,
+                      struct derive_result *ret, struct err *err);
+bool format_rtf_load(struct err *err);
+bool format_rtf_read(const struct format_input *input, const struct derive_request *request,
+                     struct derive_result *ret, struct err *err);
+bool format_image_load(struct err *err);
+bool format_image_read(const struct format_input *input, const struct derive_request *request,
+                       struct derive_result *ret, struct err *err);
+bool format_recording_load(struct err *err);
+bool format_recording_read(const struct format_input *input, const struct derive_request *request,
+                           struct derive_result *ret, struct err *err);
 bool format_ipynb_read(const struct format_input *input, const struct derive_request *request,
                        struct derive_result *ret, struct err *err);
 

@@ -19,12 +19,65 @@
 
 #define MAGIC(at_, bytes_) { (at_), SPAN(bytes_) }
 
-/* A part of a member that has a format too. */
+/* ---- kinds with more signs than a row has room for ---- */
+
+static bool is_riff(struct span head, const char *form)
+{
+	return span_starts(head, SPAN("RIFF")) &&
+	       span_starts(span_skip(head, 8), span_of(form, 4));
+}
+
+/* The brand of an ISO media file. */
+static bool has_brand(struct span head, const char *brand)
+{
+	return span_starts(span_skip(head, 4), SPAN("ftyp")) &&
+	       span_starts(span_skip(head, 8), span_str(brand));
+}
+
+static bool is_media_image(struct span head)
+{
+	return span_starts(head, SPAN("\x89PNG\r\n\x1a\n")) ||
+	       span_starts(head, SPAN("\xff\xd8\xff")) || span_starts(head, SPAN("GIF8")) ||
+	       is_riff(head, "WEBP") || has_brand(head, "heic") || has_brand(head, "mif1") ||
+	       has_brand(head, "avif") ||
+	       (span_starts(head, SPAN("BM")) && span_starts(span_skip(head, 6), SPAN("\0\0\0\0")));
+}
+
+static bool is_video(struct span head)
+{
+	return is_riff(head, "AVI ") || span_starts(head, SPAN("\x1a\x45\xdf\xa3")) ||
+	       span_starts(head, SPAN("\0\0\1\xba")) || span_starts(head, SPAN("\0\0\1\xb3")) ||
+	       (has_brand(head, "") && !is_media_image(head) && !has_brand(head, "M4A"));
+}
+
+/* A part of a member that has another format, too. */
 #define ARCHIVE_TAKES "member pages sheet range cell table formulas strings details render"
 
 static const struct format formats[] = {
+	{ .key = "image", .words = "an image", .extensions = "", .sniff = is_media_image,
+	  .media = true, .takes = "details", .load = format_image_load,
+	  .read = format_image_read },
+	{ .key = "other_image", .words = "an image", .extensions = "",
+	  .magic = { MAGIC(0, "II*\0"), MAGIC(0, "MM\0*"), MAGIC(0, "8BPS"),
+	             MAGIC(0, "gimp xcf"), MAGIC(0, "\0\0\1\0") },
+	  .takes = "details", .load = format_image_load, .read = format_image_read },
+	{ .key = "audio", .words = "a recording", .extensions = "",
+	  .magic = { MAGIC(0, "ID3"), MAGIC(0, "fLaC"), MAGIC(0, "OggS"), MAGIC(8, "WAVEfmt "),
+	             MAGIC(8, "AIFF"), MAGIC(4, "ftypM4A") },
+	  .media = true, .takes = "", .load = format_recording_load,
+	  .read = format_recording_read },
+	{ .key = "video", .words = "a video", .extensions = "", .sniff = is_video, .media = true,
+	  .takes = "", .load = format_recording_load, .read = format_recording_read },
+	{ .key = "rtf", .words = "an RTF document", .extensions = "rtf",
+	  .magic = { MAGIC(0, "{\\rtf") }, .takes = "", .load = format_rtf_load,
+	  .read = format_rtf_read },
 	{ .key = "ipynb", .words = "a Jupyter notebook", .extensions = "ipynb", .takes = "cell",
 	  .read = format_ipynb_read },
+	{ .key = "eml", .words = "an e-mail", .extensions = "eml", .takes = "member",
+	  .load = format_mail_load, .read = format_eml_read },
+	{ .key = "mbox", .words = "a mailbox", .extensions = "mbox mbx",
+	  .magic = { MAGIC(0, "From ") }, .by_name = true, .takes = "pages",
+	  .load = format_mail_load, .read = format_mbox_read },
 	{ .key = "database", .words = "an SQLite database", .extensions = "",
 	  .magic = { MAGIC(0, "SQLite format 3") }, .query = true, .takes = "sql query range",
 	  .load = sqlite_open_load, .read = query_sql },
@@ -259,8 +312,14 @@ static bool read_format(const struct format *format, const struct format_input *
 	*ret = (struct derive_result){ .facts = json_object() };
 	ret->text = (struct buf)BUF_INIT(max + 64);
 	snprintf(ret->kind, sizeof(ret->kind), "%s", format->words);
-	return format_takes(format, request, err) &&
-	       format->read(input, request, ret, err);
+	if (!format_takes(format, request, err) || !format->read(input, request, ret, err))
+		return false;
+	if (request->want == DERIVE_OUTLINE && ret->outline) {
+		buf_clear(&ret->text);
+		ret->truncated = false;
+		ret->next[0] = '\0';
+	}
+	return true;
 }
 
 /* A member as a file of its format, in memory. */

@@ -154,7 +154,7 @@ static void put_outputs(struct notebook *notebook, const json_t *outputs)
 
 /* ---- cells ----------------------------------------------------------------------------- */
 
-static void put_cell(struct notebook *notebook, size_t number, const json_t *cell)
+static void notebook_cell(struct notebook *notebook, size_t number, const json_t *cell)
 {
 	_cleanup_buf_ struct buf source = BUF_INIT(NOTEBOOK_MAX);
 	const struct span type = json_span(json_object_get(cell, "cell_type"));
@@ -222,7 +222,7 @@ static bool notebook_cells(struct notebook *notebook, struct err *err)
 	json_array_foreach(notebook->cells, i, cell) {
 		outline_cell(notebook, i + 1, cell);
 		if (notebook->request->want == DERIVE_TEXT && (!found || found == i + 1))
-			put_cell(notebook, i + 1, cell);
+			notebook_cell(notebook, i + 1, cell);
 	}
 	text_out_end(&notebook->out);
 	return true;

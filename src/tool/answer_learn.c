@@ -57,6 +57,10 @@ static void learn_read(struct session *session, const json_t *file)
 	if (!learn_state(file, &path, &sum, &version) || !json_is_string(content) ||
 	    json_object_get(file, "masked") || json_object_get(file, "mime_type"))
 		return;
+	if (json_object_get(file, "derived")) {
+		seen_derive(session, path, &sum, version);
+		return;
+	}
 	if (is_whole_text(content, &sum)) {
 		seen_read(session, path, &sum, version, NULL, NULL);
 		rebase_keep(session, &sum, content);

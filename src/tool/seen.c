@@ -178,11 +178,14 @@ bool seen_get(const struct session *session, const char *path, struct seen_state
 void seen_meet(struct session *session, const char *path, const struct sha256 *sha256)
 {
 	struct seen *seen = session->seen;
+	struct seen_file *file;
 
 	if (session->unseen)
 		return;
 	pthread_mutex_lock(&seen->lock);
-	take_seen_row(seen, path)->met = *sha256;
+	file = take_seen_row(seen, path);
+	file->met = *sha256;
+	file->derived = false;
 	pthread_mutex_unlock(&seen->lock);
 }
 

@@ -203,7 +203,7 @@ def test_a_pdf_for_a_model_that_takes_none_is_no_empty_success(world, installed)
     if installed:
         (bin / "pdftotext").write_text("#!/bin/sh\n")
         (bin / "pdftotext").chmod(0o755)
-    reply = stream(*events("openai", [("c1", "read_file", '{"file_path": "a.pdf"}')]))
+    reply = stream(*events("openai", [("c1", "read_file", '{"file_path": "a.pdf", "part": "media"}')]))
     done = world.run([{"reply": reply}, {"reply": HELLO["openai"]}], "-p", "Read.", kind="openai",
                      env={"PATH": str(bin)})
     assert done.code == 0, done.err

@@ -312,7 +312,7 @@ static const struct harm {
 	{ "sends no UTF-8", sends_no_utf8, ERR_TOOL_FAILED, "breaks the rules" },
 	{ "sends no JSON", sends_no_json, ERR_TOOL_FAILED, "breaks the rules" },
 	{ "sends other types", sends_other_types, ERR_TOOL_FAILED, "breaks the rules" },
-	{ "lies about errors", lies_about_errors, ERR_TOOL_FAILED, "x.test is a test file. It  [31m" },
+	{ "lies about errors", lies_about_errors, ERR_TOOL_FAILED, "x.test: It  [31m" },
 };
 
 static size_t descriptors(void)

@@ -218,6 +218,9 @@ static void say_file(struct buf *out, const json_t *result)
 		           json_integer_value(json_object_get(result, "start_line")),
 		           json_integer_value(json_object_get(result, "end_line")),
 		           json_integer_value(total));
+	else if (json_object_get(result, "derived"))
+		buf_printf(out, ", %s", json_string_value(json_object_get(
+		                                json_object_get(result, "derived"), "from")));
 }
 
 static void say_changes(struct buf *out, const json_t *result)

@@ -347,6 +347,10 @@ static void file_facts(const struct shown *s, const json_t *file)
 		buf_str(s->out, ", ");
 		shown_line(s, fact);
 	}
+	if (json_object_get(file, "derived")) {
+		buf_str(s->out, ", text of ");
+		shown_line(s, view_member_text(json_object_get(file, "derived"), "from"));
+	}
 	shown_plain(s);
 	buf_char(s->out, '\n');
 }

@@ -105,6 +105,7 @@ static void prepare_result(json_t *result, const struct offered_names *names, st
 		return;
 	}
 	move_media(result, media_message, blocks);
+	prepare_elements(json_object_get(result, "pictures"), names, blocks);
 	if (!names->changed)
 		return;
 	rewrite_sentences(result, names);

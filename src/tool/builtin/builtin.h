@@ -270,7 +270,8 @@ json_t *editor_insert_as_patch(const json_t *arguments);
 	"outline": {"type": "array", "items": {"type": "string"}, "description": \
 		"Parts, each before its name."}, \
 	"next_part": {"type": "string", "description": "The part that goes on."}, \
-	"pictures": {"type": "array", "items": {"type": "object"}}, \
+	"pictures": {"type": "array", "items": {"type": "object"}, "description": \
+		"mime_type and data of each, in base64."}, \
 	"message": {"type": "string"})
 
 #define RESULT_FILE SCHEMA( \

@@ -138,20 +138,35 @@ static void note_seen(const struct change *change, struct change_result *result)
 static bool bases_are_text(const struct editor_call *editor, const struct change *changes,
                            size_t count, struct change_result *results, struct err *err)
 {
+	struct edit_options trial = editor->options;
+	struct err ignored = ERR_INIT;
+
+	trial.dry_run = true;
 	for (size_t i = 0; i < count; i++) {
 		const struct change *change = &changes[i];
 
 		if (!change->base || change->kind == CHANGE_DELETE || change->kind == CHANGE_MOVE ||
 		    !seen_derived(editor->session, change->base))
 			continue;
-		memset(results, 0, count * sizeof(*results));
+		/* For the state of each file. */
+		provider_edit(editor->session->provider, changes, count, &trial, results, &ignored);
 		err_set(err, ERR_NOT_TEXT,
 		        "%s was read as text derived from it, which is no base for a text edit. "
 		        "Change a notebook with update_notebook, data with update_data, other "
 		        "formats with a program; to edit a text format as text, read its source "
 		        "first (part \"source\").", change->path);
-		for (size_t k = 0; k < count; k++)
+		for (size_t k = 0; k < count; k++) {
+			const struct file_state planned = results[k].state;
+
 			results[k].err = *err;
+			results[k].done = false;
+			if (!results[k].before.path)
+				continue;
+			results[k].state = results[k].before;
+			results[k].before = planned;
+			buf_release(&results[k].content);
+			results[k].content_is_text = false;
+		}
 		return false;
 	}
 	return true;

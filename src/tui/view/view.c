@@ -279,6 +279,8 @@ static void read_facts(struct row *row, const json_t *value)
 	if (!json_object_get(value, "total_lines")) {
 		row_printf(row, STYLE(ROLE_DIM), "  ");
 		row_text(row, member_span(value, "mime_type"), STYLE(ROLE_DIM));
+		row_text(row, member_span(json_object_get(value, "derived"), "from"),
+		         STYLE(ROLE_DIM));
 		return;
 	}
 	row_printf(row, STYLE(ROLE_DIM), "  ");

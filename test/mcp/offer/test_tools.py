@@ -160,7 +160,7 @@ def test_a_pdf_is_an_embedded_resource(ws):
     pdf = b"%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"
     ws.write("a b.pdf", pdf)
     client = ws.client()
-    block = client.tool("read_file", file_path="a b.pdf")["content"][1]
+    block = client.tool("read_file", file_path="a b.pdf", part="media")["content"][1]
     assert block["type"] == "resource"
     assert block["resource"]["uri"] == ws.uri("a b.pdf")
     assert block["resource"]["mimeType"] == "application/pdf"
