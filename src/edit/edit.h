@@ -30,9 +30,8 @@ enum change_kind {
 	CHANGE_UPDATE, /* replace `old_text` by `text`, `expected_count` times */
 	CHANGE_DELETE,
 	CHANGE_MOVE,   /* to `new_path`, which must not exist */
-	CHANGE_DATA,   /* values of structured text (data/structured/): `text` is JSON, an object
-	                * with `changes` as structured_change takes them, and `document`; or with
-	                * `cells`, as structured_notebook_change does */
+	CHANGE_DATA,   /* values of structured text, which options->change_data changes: `text` is
+	                * what it takes */
 };
 
 struct change {
@@ -71,6 +70,10 @@ struct edit_options {
 	size_t max_file_bytes;        /* 0: the default */
 	struct commit_options commit;
 	const char *journal_folder;   /* for several changes; absolute */
+	/* Of DATA: appends what `request` makes of the text of a file at this path; *err is a
+	 * sentence without the path.  NULL: such changes are INVALID_ARGUMENT. */
+	bool (*change_data)(const char *path, struct span text, struct span request,
+	                    struct buf *out, struct err *err);
 };
 
 /* How a file's text is kept on the disk. */

@@ -12,6 +12,7 @@
 
 static bool plan_patch(struct edit_call *call, struct edit_step *step, struct err *err);
 static bool plan_write(struct edit_call *call, struct edit_step *step, struct err *err);
+static bool plan_data(struct edit_call *call, struct edit_step *step, struct err *err);
 static bool plan_delete(struct edit_call *call, struct edit_step *step, struct err *err);
 static bool plan_move(struct edit_call *call, struct edit_step *step, struct err *err);
 
@@ -29,7 +30,7 @@ static const struct kind_rule {
 	[CHANGE_UPDATE] = { edit_plan_update, true, true, false, "update" },
 	[CHANGE_DELETE] = { plan_delete, false, true, true, "delete" },
 	[CHANGE_MOVE] = { plan_move, false, true, true, "move" },
-	[CHANGE_DATA] = { edit_plan_data, false, true, true, "update" },
+	[CHANGE_DATA] = { plan_data, false, true, true, "update" },
 };
 
 static bool base_mismatch(struct edit_step *step, const char *what, struct err *err)
@@ -279,6 +280,25 @@ static bool plan_write(struct edit_call *call, struct edit_step *step, struct er
 		         "The file had this content already.");
 	}
 	return true;
+}
+
+static bool plan_data(struct edit_call *call, struct edit_step *step, struct err *err)
+{
+	const struct edit_options *options = call->options;
+	struct err why = ERR_INIT;
+
+	if (!options->change_data)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Values of structured text cannot be changed here.");
+	if (!edit_step_document(step, err))
+		return false;
+	step->text_owned.max = LIMIT_STRUCTURED_BYTES;
+	if (!options->change_data(step->file->disk.place.path, step->doc.lines.text,
+	                          step->change->text, &step->text_owned, &why))
+		return err_set(err, why.code, "%s: %s", step->change->path, why.message);
+	step->text = buf_view(&step->text_owned);
+	return document_encode_text(&step->doc, step->text, &step->pieces, err) &&
+	       edit_take_pieces(step, err);
 }
 
 static bool plan_delete(struct edit_call *call, struct edit_step *step, struct err *err)

@@ -4,7 +4,6 @@
  *     edit.c           the call: plan every change, commit, report
  *     plan.c           one change: check the base, compute the new body
  *     update.c         the exact replacement; its line endings in a file with both kinds
- *     data.c           changes of values in structured text
  *     places.c         where the old texts of many updates stand
  *     text.c           the text of a file that several steps edit, opened once
  *     file.c           the files of a call, their evolving bodies, their encodings; a step's
@@ -132,11 +131,6 @@ bool edit_plan_update(struct edit_call *call, struct edit_step *step, struct err
 size_t edit_update_made(const struct edit_step *step);
 /* Nothing is left to do: the body stays as it is, and the result says so. step->doc is open. */
 bool edit_plan_nothing(struct edit_step *step);
-
-/* data.c */
-
-/* Plans a DATA: the file's text with the values changed.  Those of structured_change. */
-bool edit_plan_data(struct edit_call *call, struct edit_step *step, struct err *err);
 
 /* places.c */
 

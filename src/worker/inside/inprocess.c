@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "data/json.h"
+#include "data/structured/structured.h"
 #include "file/transaction.h"
 #include "read/read.h"
 #include "sandbox/plan/location.h"
@@ -152,6 +154,25 @@ static void explain_owner(const struct worker *worker, struct err *err)
 		                         "work with --sandbox landlock.", plain.message);
 }
 
+/* Of a CHANGE_DATA: an object with `changes` as structured_change takes them, and `document`; or
+ * with `cells`, as structured_notebook_change does. */
+static bool change_data(const char *path, struct span text, struct span request, struct buf *out,
+                        struct err *err)
+{
+	const enum structured_format format = structured_format_of(path, span_head(text, 512));
+	json_auto_t *object = NULL;
+	const json_t *cells, *document;
+
+	if (!json_parse_foreign(request, JSON_DEPTH_MAX, &object, NULL, err))
+		return false;
+	cells = json_object_get(object, "cells");
+	document = json_object_get(object, "document");
+	if (cells)
+		return structured_notebook_change(text, cells, out, err);
+	return structured_change(format, text, json_object_get(object, "changes"),
+	                         (unsigned)json_integer_value(document), out, err);
+}
+
 static bool op_edit(const struct worker *worker, const struct change *changes, size_t count,
                     const struct edit_options *options, struct change_result *results,
                     struct err *err)
@@ -165,6 +186,7 @@ static bool op_edit(const struct worker *worker, const struct change *changes, s
 		own.max_file_bytes = worker->max_file_bytes;
 	own.commit.durability = worker->durability;
 	own.journal_folder = worker->journal_folder;
+	own.change_data = change_data;
 	if (edit_apply(worker->workspace, changes, count, &own, results, err))
 		return true;
 	explain_owner(worker, err);
