@@ -112,6 +112,29 @@ static void expressions_give_what_jq_gives(void **state)
 		       cases[i].expected);
 }
 
+static void other_formats_are_trees(void **state)
+{
+	static const struct {
+		const char *name, *content, *query, *expected;
+	} cases[] = {
+		{ "a.yaml", "a: &x {n: 1}\nb: *x\nc: [yes, 2024-01-02, 'q']\n", "tojson",
+		  "\"{\\\"a\\\":{\\\"n\\\":1},\\\"b\\\":{\\\"n\\\":1},\\\"c\\\":[\\\"yes\\\","
+		  "\\\"2024-01-02\\\",\\\"q\\\"]}\"\n" },
+		{ "a.yml", "a: 1\n---\na: 2\n", ".[].a", "1\n2\n" },
+		{ "a.jsonc", "// c\n{\"a\": [1, 2,], /* d */}\n", ".a", "[1,2]\n" },
+		{ "tsconfig.json", "{\"a\": 1, // c\n}\n", ".", "{\"a\":1}\n" },
+		{ "a.txt", "{}", ".",
+		  "not_text: a.txt: Its name is none of JSON, JSON Lines, YAML, TOML, XML, CSV, TSV, INI "
+		  "or properties files." },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		expect(cases[i].content,
+		       &(const struct asked){ .name = cases[i].name, .query = cases[i].query },
+		       cases[i].expected);
+}
+
 static void a_wrong_expression_is_a_sentence_with_its_place(void **state)
 {
 	static const struct {
@@ -446,6 +469,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(expressions_give_what_jq_gives),
+		cmocka_unit_test(other_formats_are_trees),
 		cmocka_unit_test(a_wrong_expression_is_a_sentence_with_its_place),
 		cmocka_unit_test(errors_of_single_values_do_not_end_the_others),
 		cmocka_unit_test(results_come_in_parts),
