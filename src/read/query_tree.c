@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that are read whole, as trees: all formats but JSON, and JSON with comments or in UTF-16. */
+/* Files that are read whole, as trees: all formats but JSON; and JSON with comments, or in
+ * UTF-16. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,8 +98,8 @@ bool query_tree_of(struct query_source *source, struct span head, struct err *er
 	source->format = structured_format_of(source->input->name, head);
 	if (source->format == STRUCTURED_NONE)
 		return err_set(err, ERR_NOT_TEXT,
-		               "Its name is none of JSON, JSON Lines, YAML, TOML, XML, CSV, TSV, INI or "
-		               "properties files.");
+		               "Its name is none of JSON, JSON Lines, YAML, TOML, XML, CSV, TSV, "
+		               "INI or properties files.");
 	if ((source->format == STRUCTURED_JSON || source->format == STRUCTURED_JSON_LINES) &&
 	    !is_wide(head))
 		return true;
