@@ -456,13 +456,18 @@
 #define LIMIT_IDE_PROBLEMS ((size_t)2000)
 
 /* A file that is not plain text, when it is read (read/): the time and memory of its reader, bytes
- * of its beginning that say what it is, of the text that is made of it unless less is asked for,
- * of one fact or name; entries of an outline; bytes of all pictures. */
+ * of its beginning that say what it is, of the text that is made of it unless less is asked for;
+ * of what a model gets without asking for a part, and of its beginning where an outline has more;
+ * of one fact or name, of all; entries of an outline; bytes of all pictures. */
 #define LIMIT_DERIVE_MS 10000
-#define LIMIT_DERIVE_MEMORY ((size_t)512 << 20)
+#define LIMIT_DERIVE_MB 512
+#define LIMIT_DERIVE_MEMORY ((size_t)LIMIT_DERIVE_MB << 20)
 #define LIMIT_DERIVE_HEAD ((size_t)40 << 10)
 #define LIMIT_DERIVE_TEXT ((size_t)1 << 20)
+#define LIMIT_DERIVE_FIRST ((size_t)24 << 10)
+#define LIMIT_DERIVE_BEGINNING ((size_t)4 << 10)
 #define LIMIT_DERIVE_FACT ((size_t)300)
+#define LIMIT_DERIVE_FACTS ((size_t)1 << 20)
 #define LIMIT_DERIVE_OUTLINE 500
 #define LIMIT_DERIVE_PICTURES ((size_t)12 << 20)
 

@@ -74,7 +74,7 @@ static json_t *gemini_read(const struct manifest_reading *reading, const json_t 
 
 /* ---- all formats ------------------------------------------------------------------------- */
 
-static const struct format {
+static const struct manifest_row {
 	const char *file;  /* in the extension's folder */
 	enum extension_format format;
 	const char *title; /* for people */
@@ -93,7 +93,7 @@ static const struct format {
 	                      config_codex_read },
 };
 
-static const struct format *format_of(const json_t *manifest)
+static const struct manifest_row *format_of(const json_t *manifest)
 {
 	return &formats[extension_format(manifest)];
 }
@@ -110,8 +110,9 @@ const char *extension_manifest_file(const json_t *manifest)
 
 /* The row whose file is there, read; *ret_path is for the caller to free. NULL without *err: none
  * is. */
-static const struct format *manifest_find_format(const char *folder, json_t **ret, char **ret_path,
-                                                 struct err *err)
+static const struct manifest_row *manifest_find_format(const char *folder, json_t **ret,
+                                                       char **ret_path,
+                                                       struct err *err)
 {
 	for (size_t i = 0; i < ARRAY_LEN(formats) && err->code == ERR_NONE; i++) {
 		_cleanup_free_ char *path = path_join(folder, formats[i].file);
@@ -150,7 +151,7 @@ bool extension_is_bare(const char *folder)
 }
 
 /* What a manifest would say that there need not be. */
-static const struct format *bare_format(const char *folder, json_t **ret, char **ret_path)
+static const struct manifest_row *bare_format(const char *folder, json_t **ret, char **ret_path)
 {
 	const char *slash = strrchr(folder, '/');
 
@@ -166,7 +167,7 @@ json_t *extension_manifest_read(const char *folder, json_t *problems, struct err
 	_cleanup_free_ char *path = NULL;
 	json_auto_t *said = NULL, *parts = json_object(), *unused = json_array();
 	struct err why = ERR_INIT;
-	const struct format *format = manifest_find_format(folder, &said, &path, &why);
+	const struct manifest_row *format = manifest_find_format(folder, &said, &path, &why);
 	struct manifest_reading reading = { folder, NULL, problems, parts, unused, NULL };
 	json_t *manifest;
 

@@ -540,6 +540,12 @@ static const char schema_hasp_rows[] =
 	       "has: {\"gpt-5*\": {\"input\": 1.25, \"cached\": 0.125, \"output\": 10}}. See "
 	       "docs/stats.md.",
 	       NEVER)
+	BOOLEAN("hasp.formats.enabled", "true",
+	        "Read PDF, office files, archives and the like as text.", ONLY_FALSE)
+	INTEGER("hasp.formats.memoryMb", "512",
+	        "Memory for reading one such file, in MiB.", ASK)
+	INTEGER("hasp.formats.timeoutMs", "10000",
+	        "Milliseconds for reading one such file.", ASK)
 	BOOLEAN("hasp.python.enabled", "false",
 	        "Offer run_python, which runs Python code in the sandbox and keeps its variables.",
 	        ASK)

@@ -162,6 +162,7 @@ void read_result_release(struct read_result *result)
 {
 	file_state_release(&result->state);
 	buf_release(&result->content);
+	buf_release(&result->derived);
 	*result = (struct read_result){ 0 };
 }
 

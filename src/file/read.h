@@ -26,6 +26,15 @@
 #include "base/buf.h"
 #include "base/limits.h"
 
+enum read_derive {
+	READ_DERIVE_NEVER,
+	READ_DERIVE_USUAL, /* but no text whose source is usually read, and no media if those are
+	                    * asked for */
+	READ_DERIVE_ALL,   /* whatever a reader knows; INVALID_ARGUMENT: none knows it */
+};
+
+struct cancel;
+
 struct read_request {
 	const char *path;
 	size_t start_line;     /* 1-based; 0 means 1 */
@@ -46,6 +55,15 @@ struct read_request {
 	bool at_once;          /* fail with not_at_once set unless it is UTF-8 text of at most
 	                        * 256 KiB: for who cannot wait */
 	const char *encoding;  /* NULL: find it */
+	/* For a worker, not for read_file: what is no text becomes text if a reader knows its
+	 * format (read/read.h). */
+	enum read_derive derive;
+	const char *part;      /* of such a file: "pages 3-5" (read_parse_part); NULL: the usual */
+	const char *query;     /* of data: a jq expression, or NULL */
+	const char *sql;       /* likewise */
+	unsigned derive_ms;    /* 0: LIMIT_DERIVE_MS */
+	size_t derive_memory;  /* bytes; 0: LIMIT_DERIVE_MEMORY */
+	const struct cancel *cancel; /* of deriving alone; NULL: none. Does not travel */
 	/* For a worker, not for read_file: nothing is opened; the answer is state.path, where the
 	 * path leads, links resolved, whether or not there is such a file. */
 	bool resolve;
@@ -56,12 +74,13 @@ struct read_request {
 	size_t ignore_file_count;
 };
 
-enum read_kind { READ_TEXT, READ_MEDIA };
+enum read_kind { READ_TEXT, READ_MEDIA, READ_DERIVED };
 
 struct read_result {
 	enum read_kind kind;
 	struct file_state state;  /* exists is always true on success */
-	struct buf content;       /* UTF-8 text of the range, or the media's bytes */
+	struct buf content;       /* UTF-8 text of the range, the media's bytes, or derived text */
+	struct buf derived;       /* READ_DERIVED: a JSON object (derive_result_parse) */
 	char mime_type[LIMIT_MIME_TYPE]; /* "text/plain" or what the content is */
 	char encoding[32];        /* text only */
 	const char *line_endings; /* text only; static string */

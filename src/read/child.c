@@ -169,13 +169,7 @@ static bool send_error(const struct err *err)
 
 static bool send_result(const struct derive_result *result)
 {
-	json_auto_t *object = json_pack("{s:o, s:o, s:O, s:O?, s:O?, s:b, s:o}",
-	                                "kind", json_text(span_str(result->kind)),
-	                                "library", json_text(span_str(result->library)),
-	                                "facts", result->facts, "outline", result->outline,
-	                                "pictures", result->pictures,
-	                                "truncated", (int)result->truncated,
-	                                "next", json_text(span_str(result->next)));
+	json_auto_t *object = derive_result_json(result);
 
 	return child_answer(object, buf_view(&result->text));
 }

@@ -21,9 +21,7 @@
 #include "read/format.h"
 
 enum {
-	FACTS_MAX = 1 << 20,       /* bytes of JSON besides pictures */
 	JSON_SLACK = 64 << 10,
-	FACTS_DEPTH = 16,
 	PIECE_MAX = 256 << 10,
 };
 
@@ -187,7 +185,7 @@ enum answer { ANSWER_THERE, ANSWER_NONE, ANSWER_BROKEN };
 /* Lengths are checked before anything is read. */
 static enum answer frame_take(struct reader_child *child)
 {
-	const size_t json_max = FACTS_MAX + LIMIT_DERIVE_PICTURES / 3 * 4 + JSON_SLACK;
+	const size_t json_max = LIMIT_DERIVE_FACTS + LIMIT_DERIVE_PICTURES / 3 * 4 + JSON_SLACK;
 	_cleanup_buf_ struct buf head = BUF_INIT(CHILD_HEAD_BYTES + 1);
 	uint64_t json_len, text_len;
 	char more;
@@ -219,42 +217,6 @@ static bool is_clean(struct span text)
 	return utf8_valid(text);
 }
 
-static void copy_line(char *out, size_t size, const json_t *value)
-{
-	struct span text = utf8_head(json_span(value), size - 1);
-
-	for (size_t i = 0; i < text.len; i++)
-		out[i] = (unsigned char)text.data[i] < ' ' ? ' ' : text.data[i];
-	out[text.len] = '\0';
-}
-
-/* An object whose names and strings fit into an answer. */
-static bool facts_fit(const json_t *facts)
-{
-	_cleanup_buf_ struct buf text = BUF_INIT(FACTS_MAX);
-
-	return json_print(&text, facts, 0);
-}
-
-static bool pictures_fit(const json_t *pictures)
-{
-	size_t i;
-	const json_t *picture;
-
-	json_array_foreach(pictures, i, picture)
-		if (!json_is_string(json_object_get(picture, "mime_type")) ||
-		    !json_is_string(json_object_get(picture, "data")))
-			return false;
-	return true;
-}
-
-static json_t *take_member(const json_t *object, const char *name, json_type type)
-{
-	json_t *value = json_object_get(object, name);
-
-	return value && json_typeof(value) == type ? json_incref(value) : NULL;
-}
-
 /* Errors of a reader, by their names; others are the reader's fault. */
 static bool take_error(const struct reader_child *child, const json_t *object, struct err *err)
 {
@@ -267,8 +229,9 @@ static bool take_error(const struct reader_child *child, const json_t *object, s
 	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
 		if (span_eq(name, span_str(err_name(codes[i]))))
 			code = codes[i];
-	copy_line(message, sizeof(message), json_object_get(object, "message"));
-	return err_set(err, code, "%.300s: %s", child->request->name, message);
+	derive_result_line(message, sizeof(message), json_object_get(object, "message"));
+	return err_set(err, code, "%.300s is %s. %s", child->request->name, child->format->words,
+	               message);
 }
 
 static bool child_result(struct reader_child *child, struct derive_result *ret, struct err *err)
@@ -276,22 +239,16 @@ static bool child_result(struct reader_child *child, struct derive_result *ret, 
 	json_auto_t *object = NULL;
 	struct err own = ERR_INIT;
 
-	if (!json_parse_foreign(buf_view(&child->json), FACTS_DEPTH, &object, NULL, &own) ||
+	if (!json_parse_foreign(buf_view(&child->json), DERIVE_JSON_DEPTH, &object, NULL, &own) ||
 	    !is_clean(buf_view(&child->text)))
 		return false;
 	if (json_object_get(object, "error"))
 		return take_error(child, object, err);
-	copy_line(ret->kind, sizeof(ret->kind), json_object_get(object, "kind"));
-	copy_line(ret->library, sizeof(ret->library), json_object_get(object, "library"));
-	copy_line(ret->next, sizeof(ret->next), json_object_get(object, "next"));
-	ret->facts = take_member(object, "facts", JSON_OBJECT);
-	ret->outline = take_member(object, "outline", JSON_ARRAY);
-	ret->pictures = take_member(object, "pictures", JSON_ARRAY);
-	ret->truncated = json_is_true(json_object_get(object, "truncated"));
+	if (!derive_result_take(object, ret))
+		return false;
 	ret->text = child->text;
 	child->text = (struct buf){ 0 };
-	return ret->facts && facts_fit(ret->facts) && pictures_fit(ret->pictures) &&
-	       (!ret->outline || facts_fit(ret->outline));
+	return true;
 }
 
 /* ---- the whole of it ------------------------------------------------------------------- */
@@ -380,20 +337,17 @@ bool derive(const struct derive_request *request, const struct cancel *cancel,
 	return format_derive(format, request, cancel, ret, err);
 }
 
-bool derive_knows(struct span head, const char *name, bool *ret_source)
+enum derive_known derive_knows(struct span head, const char *name)
 {
 	const struct format *format = format_find(head, name);
 
-	if (ret_source)
-		*ret_source = format && format->source;
-	return format != NULL;
+	return !format         ? DERIVE_UNKNOWN :
+	       format->source ? DERIVE_SOURCE :
+	       format->media  ? DERIVE_MEDIA :
+	                        DERIVE_ONLY;
 }
 
-void derive_result_release(struct derive_result *result)
+bool derive_name_suggests(const char *name)
 {
-	json_decref(result->facts);
-	json_decref(result->outline);
-	json_decref(result->pictures);
-	buf_release(&result->text);
-	*result = (struct derive_result){ 0 };
+	return format_name_suggests(name);
 }

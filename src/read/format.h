@@ -71,6 +71,8 @@ struct format {
 	bool source;            /* text, of which one usually reads the source: only when a part is
 	                         * asked for */
 	bool query;             /* for DERIVE_QUERY alone: format_find_query */
+	bool media;             /* comes as media to callers that take those, unless a part is
+	                         * asked for */
 	const char *takes;      /* members of derive_request that mean something: "pages render" */
 	const char *const *data; /* NULL, or folders that the library still reads;
 	                          * NULL-terminated */
@@ -84,6 +86,8 @@ const struct format *format_find(struct span head, const char *name);
 /* What answers DERIVE_QUERY: a database by its content, else the reader of data in text formats,
  * which knows by the name what it is. Never NULL. */
 const struct format *format_find_query(struct span head);
+/* Whether some row has the extension of the name. */
+bool format_name_suggests(const char *name);
 /* The table; NULL past the last row. */
 const struct format *format_at(size_t i);
 /* By key; NULL: none. */
@@ -162,6 +166,13 @@ enum { CHILD_MAGIC_BYTES = 8, CHILD_HEAD_BYTES = 24, CHILD_ANSWER = 3, CHILD_ALI
 /* How a child ends that cannot answer, besides 128 + a signal. */
 enum { CHILD_OUT_OF_MEMORY = 99, CHILD_NO_ANSWER = 98 };
 
+enum { DERIVE_JSON_DEPTH = 16 };
+
+/* Fills in all but the text from the object of a frame; false: it breaks the rules. */
+bool derive_result_take(const json_t *object, struct derive_result *ret);
+/* A string's text on one line that fits. */
+void derive_result_line(char *out, size_t size, const json_t *value);
+
 struct child_task {
 	const struct format *format;
 	const struct derive_request *request;
@@ -178,5 +189,7 @@ _Noreturn void child_read(const struct child_task *task);
 bool format_html_load(struct err *err);
 bool format_html_read(const struct format_input *input, const struct derive_request *request,
                       struct derive_result *ret, struct err *err);
+bool format_ipynb_read(const struct format_input *input, const struct derive_request *request,
+                       struct derive_result *ret, struct err *err);
 
 #endif

@@ -19,6 +19,8 @@ static const struct format formats[] = {
 	  .load = sqlite_open_load, .read = query_sql },
 	{ .key = "data", .words = "structured data", .extensions = "", .query = true,
 	  .takes = "sql query range details", .load = query_data_load, .read = query_data_read },
+	{ .key = "ipynb", .words = "a Jupyter notebook", .extensions = "ipynb", .takes = "cell",
+	  .read = format_ipynb_read },
 	{ .key = "html", .words = "an HTML page", .extensions = "html htm xhtml",
 	  .source = true, .takes = "", .load = format_html_load, .read = format_html_read },
 };
@@ -108,6 +110,14 @@ const struct format *format_find_query(struct span head)
 		if (formats[i].query && has_magic(&formats[i], head))
 			return &formats[i];
 	return format_by_key("data");
+}
+
+bool format_name_suggests(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(formats); i++)
+		if (has_ending(&formats[i], name))
+			return true;
+	return false;
 }
 
 /* ---- parts ----------------------------------------------------------------------------- */

@@ -13,7 +13,7 @@
  * on time and memory.  The libraries are loaded there, so other runs do not pay for them.
  *
  * Which formats there are is the table in formats.c.  The parts that can be asked for (pages,
- * sheet, member ...) are named by `part`, one short text (derive_parse_part).
+ * sheet, member ...) are named by `part`, one short text (read_parse_part).
  *
  * Not here: paths, hashes, ignore files (worker/inside/), words for a model (tool/builtin/).
  */
@@ -72,10 +72,18 @@ struct derive_result {
 	char next[128];      /* truncated: the part that continues it ("line 120", "pages 6-10") */
 };
 
-/* Whether some reader knows such a file.  `head` is its beginning (LIMIT_DERIVE_HEAD bytes, or all
- * of it).  *ret_source (may be NULL): it is text whose source a reader of files expects (HTML), so
- * that text is derived only when a part of it is asked for. */
-bool derive_knows(struct span head, const char *name, bool *ret_source);
+enum derive_known {
+	DERIVE_UNKNOWN,
+	DERIVE_ONLY,
+	DERIVE_SOURCE, /* text whose source is usually read (HTML), unless a part is asked for */
+	DERIVE_MEDIA,  /* models may take it as media */
+};
+
+/* Whether some reader knows such a file.  `head` is its beginning: LIMIT_DERIVE_HEAD bytes, or all
+ * of it. */
+enum derive_known derive_knows(struct span head, const char *name);
+/* Whether the name alone makes a look at the content worth while. */
+bool derive_name_suggests(const char *name);
 
 /* Reads what the request asks for.  *ret is the caller's to release; nothing is in it after a
  * failure.
@@ -86,16 +94,19 @@ bool derive_knows(struct span head, const char *name, bool *ret_source);
  *   CANCELLED, NO_RESOURCES, INTERNAL (a library is not installed: which package) */
 bool derive(const struct derive_request *request, const struct cancel *cancel,
             struct derive_result *ret, struct err *err);
+/* All but the text, as an object: a new reference. */
+json_t *derive_result_json(const struct derive_result *result);
+/* The same from its JSON text; *ret is the caller's to release.  TOOL_FAILED: it is none. */
+bool derive_result_parse(struct span text, struct derive_result *ret, struct err *err);
 /* Frees the contents; a zeroed one is fine. */
 void derive_result_release(struct derive_result *result);
 #define _cleanup_derive_result_ __attribute__((cleanup(derive_result_release)))
 
 /* Adds what a part names to the request: "pages 3-5", "sheet Budget A1:C20", "cell 4",
  * "member a/b.txt", "table users 1-50", "line 120", "outline", and the words formulas, strings,
- * details, render.  Several are joined by commas or semicolons; a name with blanks in it stands in
- * quotation marks.  `part` must outlive the request: its names are cut out of *ret_words, which the
- * caller frees.  INVALID_ARGUMENT: what it can be. */
-bool derive_parse_part(const char *part, struct derive_request *request, char **ret_words,
-                       struct err *err);
+ * details, render (part.c).  What the request then borrows is *ret_words, which the caller frees
+ * after it.  INVALID_ARGUMENT: what a part can be. */
+bool read_parse_part(const char *part, struct derive_request *request, char **ret_words,
+                     struct err *err);
 
 #endif

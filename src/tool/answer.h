@@ -114,6 +114,13 @@ void seen_moved(struct session *session, const char *path, const char *new_path)
 /* Nothing was seen of it (NULL: of any file). */
 void seen_forget(struct session *session, const char *path);
 
+/* The conversation has text that was derived from this state (read/read.h), and no line of it.
+ * seen_derived: whether that is so of the last such state of some file, which makes it no base for
+ * an edit of text. */
+void seen_derive(struct session *session, const char *path, const struct sha256 *sha256,
+                 uint64_t version);
+bool seen_derived(const struct session *session, const struct sha256 *sha256);
+
 /* The conversation saw something of this state, at least that it is there: the refusal of an edit
  * that has no place for a hash shows it.  seen_met: the state of which something was seen last,
  * which is what base_content_sha256 "seen" stands for (spelling.h); false: of none. */

@@ -17,6 +17,7 @@ struct seen_file {
 	char *path;    /* owned */
 	struct seen_state state;
 	bool known;    /* there is `state` */
+	bool derived;  /* what it has of `state` was made of it (seen_derive) */
 	struct sha256 met; /* the state of seen_met */
 	json_t *part;  /* text of the last part that was read, of this state; or NULL */
 	size_t part_first;
@@ -115,6 +116,7 @@ static struct seen_file *take_seen(struct seen *seen, const char *path,
 		file->state = (struct seen_state){ 0 };
 	}
 	file->known = true;
+	file->derived = false;
 	file->state.sha256 = file->met = *sha256;
 	file->state.version = version;
 	return file;
@@ -263,6 +265,32 @@ void seen_read(struct session *session, const char *path, const struct sha256 *s
 		keep_part(session->seen, file, range->first, text);
 	}
 	seen_end(session);
+}
+
+void seen_derive(struct session *session, const char *path, const struct sha256 *sha256,
+                 uint64_t version)
+{
+	struct seen_file *file = seen_begin(session, path, sha256, version);
+
+	if (!file)
+		return;
+	file->derived = !file->state.whole && !file->state.range_count;
+	seen_end(session);
+}
+
+bool seen_derived(const struct session *session, const struct sha256 *sha256)
+{
+	struct seen *seen = session->seen;
+	bool derived = false;
+
+	if (!seen)
+		return false;
+	pthread_mutex_lock(&seen->lock);
+	for (size_t i = 0; i < seen->count && !derived; i++)
+		derived = seen->files[i].derived &&
+		          sha256_eq(&seen->files[i].state.sha256, sha256);
+	pthread_mutex_unlock(&seen->lock);
+	return derived;
 }
 
 void seen_excerpt(struct session *session, const char *path, const struct sha256 *sha256,

@@ -129,6 +129,13 @@ bool tool_grant_has(const struct tool_grant *grant, const char *path);
 void tool_grant_join(struct tool_grant *grant, const struct tool_grant *more);
 void tool_grant_release(struct tool_grant *grant); /* leaves it empty */
 
+/* Settings of files that are no plain text (read/read.h); 0: the defaults. */
+struct tool_formats {
+	bool off;             /* they are not read */
+	unsigned timeout_ms;
+	size_t memory_bytes;
+};
+
 /* One session: the version counter, settings and the way to the files.
  *
  * Several threads may make calls with one session at the same time.  A copy of a session,
@@ -151,6 +158,7 @@ struct session {
 	enum dialect dialect;          /* in which the tools are declared (dialect.h) */
 	size_t read_max_lines;         /* settings; 0 means the default */
 	size_t read_max_line_chars;
+	struct tool_formats formats;
 	/* Which ignore files count where the arguments do not say; of a file that is read by its
 	 * name, .geminiignore and the custom ones. Names borrowed. */
 	struct walk_rules ignores;

@@ -46,7 +46,7 @@ UNSEEN = {
     "it restricts what nothing here does, or allows what was not asked for": (
         "context.fileFiltering.", "context.memoryBoundaryMarkers", "context.loadMemoryFromIncludeDirectories",
         "tools.sandboxNetworkAccess", "security.folderTrust.enabled", "security.environmentVariableRedaction.",
-        "hasp.sandbox.", "hasp.web.", "hasp.python.memoryMb", "hasp.python.program", "hasp.python.timeoutSeconds", "hasp.worker", "advanced.", "general.defaultApprovalMode",
+        "hasp.sandbox.", "hasp.web.", "hasp.formats.", "hasp.python.memoryMb", "hasp.python.program", "hasp.python.timeoutSeconds", "hasp.worker", "advanced.", "general.defaultApprovalMode",
         "policyPaths", "adminPolicyPaths", "general.plan.",
         "tools.sandboxAllowedPaths", "hasp.ignoreUnknownRules"),
     "it is about sessions and files of days ago, or about telemetry": (

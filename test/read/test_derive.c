@@ -109,6 +109,39 @@ static void an_answer_arrives_whole(void **state)
 	check_good();
 }
 
+/* ---- page numbers ---- */
+
+static void page_numbers_are_joined_and_checked(void **state)
+{
+	static const struct {
+		const char *text, *pages;
+	} rows[] = {
+		{ NULL, "1-9 " },         { "3", "3-3 " },         { "3-5,8", "3-5 8-8 " },
+		{ " 8 , 3-5", "3-5 8-8 " }, { "3-5,4-7,2", "2-7 " }, { "7-", "7-9 " },
+		{ "-2", "1-2 " },         { "5-100", "5-9 " },     { "10", NULL },
+		{ "0", NULL },            { "x", NULL },           { "5-3", NULL },
+		{ "", NULL },             { "3,,4", NULL },        { "1-2-3", NULL },
+		{ "99999999999999999999999999", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct format_pages pages;
+		struct err err = ERR_INIT;
+		_cleanup_buf_ struct buf text = BUF_INIT(1000);
+		const bool ok = format_pages(rows[i].text, "page", 9, &pages, &err);
+
+		if (ok != (rows[i].pages != NULL))
+			fail_msg("%s", rows[i].text);
+		for (size_t k = 0; ok && k < pages.count; k++)
+			buf_printf(&text, "%d-%d ", (int)pages.ranges[k].first,
+			           (int)pages.ranges[k].last);
+		if (ok)
+			assert_string_equal(text.data, rows[i].pages);
+		assert_true(!ok || !format_pages_have(&pages, 10));
+	}
+}
+
 /* ---- hostile ones ---- */
 
 static volatile bool forever = true;
@@ -279,7 +312,7 @@ static const struct harm {
 	{ "sends no UTF-8", sends_no_utf8, ERR_TOOL_FAILED, "breaks the rules" },
 	{ "sends no JSON", sends_no_json, ERR_TOOL_FAILED, "breaks the rules" },
 	{ "sends other types", sends_other_types, ERR_TOOL_FAILED, "breaks the rules" },
-	{ "lies about errors", lies_about_errors, ERR_TOOL_FAILED, "x.test: It  [31m" },
+	{ "lies about errors", lies_about_errors, ERR_TOOL_FAILED, "x.test is a test file. It  [31m" },
 };
 
 static size_t descriptors(void)
@@ -451,6 +484,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_answer_arrives_whole),
+		cmocka_unit_test(page_numbers_are_joined_and_checked),
 		cmocka_unit_test(each_harm_is_one_error),
 		cmocka_unit_test(a_reader_can_do_nothing_but_read),
 		cmocka_unit_test(a_library_can_read_its_own_folders),

@@ -126,7 +126,7 @@ static void expect_failure(struct live *live, const char *what, const char *firs
 
 static void test_other_versions_are_named(void **state)
 {
-	expect_failure(*state, "newer", "(" HASP_VERSION ") speaks version 2", "(9.9.9) speaks 7 to 9");
+	expect_failure(*state, "newer", "(" HASP_VERSION ") speaks version 3", "(9.9.9) speaks 7 to 9");
 }
 
 static void test_garbage_is_shown(void **state)

@@ -12,6 +12,7 @@
 #include "agent/prompt/prompt.h"
 #include "agent/session/sessions.h"
 #include "agent/setup/prepare.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "config/extensions.h"
@@ -195,6 +196,20 @@ static void open_ignores(struct host *host)
 	};
 }
 
+static void open_formats(struct host *host)
+{
+	const struct settings *settings = host->options.settings;
+	const double ms = settings_number(settings, "hasp.formats.timeoutMs", LIMIT_DERIVE_MS);
+	const double mb = settings_number(settings, "hasp.formats.memoryMb", LIMIT_DERIVE_MB);
+	struct tool_formats *formats = &host->chat.session.formats;
+
+	formats->off = !settings_bool(settings, "hasp.formats.enabled", true);
+	if (ms >= 1 && ms <= 3600000)
+		formats->timeout_ms = (unsigned)ms;
+	if (mb >= 1 && mb <= 1 << 20)
+		formats->memory_bytes = (size_t)mb << 20;
+}
+
 /* Variables of this machine do not go to another. */
 static void open_commands(struct host *host)
 {
@@ -257,6 +272,7 @@ void host_open_tools(struct host *host)
 	                                                            ANSWER_TOKENS_DEFAULT);
 	open_ignores(host);
 	open_commands(host);
+	open_formats(host);
 	session_raise_version(&host->chat.session, highest_version(host->chat.history, 0));
 	services_attach(host->chat.services, &host->chat.session);
 }

@@ -264,6 +264,11 @@ json_t *editor_insert_as_patch(const json_t *arguments);
 	"size": {"type": "integer", "description": "Bytes on disk."}, \
 	"mime_type": {"type": "string"}, \
 	"data": {"type": "string", "description": "Media: the bytes in base64."}, \
+	"derived": {"type": "object", "description": "No plain text: what content was made of."}, \
+	"outline": {"type": "array", "items": {"type": "string"}, "description": \
+		"Parts, each before its name."}, \
+	"next_part": {"type": "string", "description": "The part that goes on."}, \
+	"pictures": {"type": "array", "items": {"type": "object"}}, \
 	"message": {"type": "string"})
 
 #define RESULT_FILE SCHEMA( \

@@ -133,12 +133,36 @@ static void note_seen(const struct change *change, struct change_result *result)
 		         "Base: the state you last read or wrote.");
 }
 
+/* Edits of text by the state of a file of which the conversation has only what was made of it. */
+static bool bases_are_text(const struct editor_call *editor, const struct change *changes,
+                           size_t count, struct change_result *results, struct err *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct change *change = &changes[i];
+
+		if (!change->base || change->kind == CHANGE_DELETE || change->kind == CHANGE_MOVE ||
+		    !seen_derived(editor->session, change->base))
+			continue;
+		memset(results, 0, count * sizeof(*results));
+		err_set(err, ERR_NOT_TEXT,
+		        "%s was read as text derived from it, which is no base for a text edit. "
+		        "Change a notebook with update_notebook, data with update_data, other "
+		        "formats with a program; to edit a text format as text, read its source "
+		        "first (part \"source\").", change->path);
+		for (size_t k = 0; k < count; k++)
+			results[k].err = *err;
+		return false;
+	}
+	return true;
+}
+
 static bool edit_once(const struct editor_call *editor, const struct change *changes, size_t count,
                       struct change_result *results, struct err *err)
 {
 	struct provider *provider = editor->session->provider;
 
-	return provider_edit(provider, changes, count, &editor->options, results, err);
+	return bases_are_text(editor, changes, count, results, err) &&
+	       provider_edit(provider, changes, count, &editor->options, results, err);
 }
 
 static void forget_results(struct change_result *results, size_t count)
@@ -346,6 +370,7 @@ void *editor_begin(struct session *session, const json_t *arguments, enum change
 		.ready = session->hooks.ready, .data = session->hooks.data,
 	};
 	if (started->change.base != &editor_base_kept &&
+	    !(started->change.base && seen_derived(session, started->change.base)) &&
 	    ops->begin(session->provider, &started->edit))
 		return started;
 	free(started);

@@ -212,4 +212,13 @@ size_t read_files_room(const struct session *session);
 bool read_files_within(struct provider *reader, const struct read_request *request, size_t room,
                        struct read_result *read, struct err *err);
 
+/* ---- files that are no plain text (derived.c) ---- */
+
+/* Has the request read them, as the session's settings say; `part`: of the call, or NULL. */
+void derived_ask(const struct session *session, const char *part, struct read_request *request);
+/* Adds to the file object what was read of one (READ_DERIVED). TOOL_FAILED: a worker that breaks
+ * the rules. */
+bool derived_put(json_t *file, const struct read_request *request, const struct read_result *read,
+                 struct err *err);
+
 #endif

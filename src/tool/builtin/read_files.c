@@ -66,6 +66,17 @@ static void put_read_text(json_t *file, const struct read_request *request,
 		json_object_set_new(file, "message", continuation(request, read));
 }
 
+static void put_read_derived(json_t *file, const struct read_request *request,
+                             const struct read_result *read)
+{
+	struct err err = ERR_INIT;
+
+	if (derived_put(file, request, read, &err))
+		return;
+	json_object_set_new(file, "content", json_cstr(""));
+	json_object_set_new(file, "message", json_cstr(err.message));
+}
+
 static void put_read_media(json_t *file, const struct read_result *read)
 {
 	json_object_set_new(file, "content", json_cstr(""));
@@ -109,10 +120,18 @@ json_t *read_files_result(struct session *session, const struct read_request *re
 	json_object_set_new(file, "version", json_size(version));
 	json_object_set_new(file, "sha256", json_sha256(&read->state.sha256));
 	history_showed(session, read->state.path, &read->state.sha256);
-	if (read->kind == READ_MEDIA)
+	switch (read->kind) {
+	case READ_MEDIA:
 		put_read_media(file, read);
-	else
+		break;
+	case READ_DERIVED:
+		put_read_derived(file, request, read);
+		seen_derive(session, read->state.path, &read->state.sha256, version);
+		return file;
+	case READ_TEXT:
 		put_read_text(file, request, read);
+		break;
+	}
 	take_for_seen(session, request, read, version, json_object_get(file, "content"));
 	return file;
 }
@@ -143,12 +162,12 @@ bool read_files_within(struct provider *reader, const struct read_request *reque
 	struct read_request smaller = *request;
 	size_t weight;
 
-	while (room && read->kind == READ_TEXT &&
+	while (room && read->kind != READ_MEDIA &&
 	       (weight = answer_text_weight(buf_view(&read->content))) > room) {
 		const size_t part = (size_t)((double)room * 0.9 / (double)weight *
 		                             (double)read->content.len);
 
-		if (read->last_line > read->first_line)
+		if (read->last_line > read->first_line || read->kind == READ_DERIVED)
 			smaller.max_bytes = part;
 		else /* a character has one byte to four */
 			smaller.max_line_chars = part / 4 + 1;
@@ -169,8 +188,8 @@ static const char read_file_description[] =
 	"and the SHA-256 of the whole file. To change the file pass that as base_content_sha256 "
 	"to safe_patch.\n\n"
 	"Do not read a file again while you have its latest state: edits return the new one. "
-	"Shows at most 2000 lines of 2000 characters; message says how to continue. Images, "
-	"audio, video and PDF come as data.";
+	"Shows at most 2000 lines of 2000 characters; message says how to continue. PDF, office "
+	"files and the like come as text, media as data.";
 
 /* clang-format off */
 static const char read_file_arguments_schema[] = SCHEMA(
@@ -189,7 +208,9 @@ static const char read_file_arguments_schema[] = SCHEMA(
 		                    "description":
 			"Longer lines are cut to this many characters. Default 2000."},
 		"encoding": {"type": "string", "description":
-			"The file's encoding, if you know better than the detection."}
+			"The file's encoding, if you know better than the detection."},
+		"part": {"type": "string", "description":
+			"Such as \"pages 3-5\", \"outline\"."}
 	}
 } );
 
@@ -221,6 +242,7 @@ static struct read_request make_request(const struct session *session, const jso
 	};
 
 	filter_heed(&request, &session->ignores);
+	derived_ask(session, argument_str(arguments, "part"), &request);
 	return request;
 }
 

@@ -188,8 +188,10 @@ static bool many_read_file(struct many *many, const char *path, bool media, bool
 	struct read_result read = { 0 };
 	bool other = false;
 
-	if (named)
+	if (named) {
 		filter_heed(&request, &many->walk.rules); /* a walk has heeded them itself */
+		derived_ask(many->session, NULL, &request);
+	}
 	if (many->room < ROOM_MIN) {
 		many_leave_out(many, path);
 		return true;

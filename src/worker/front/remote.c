@@ -443,8 +443,10 @@ static void started_init(struct provider_started *started, const struct provider
 	started->request = request;
 	if (request->read) {
 		started->done.read = (struct wire_read_done){
-			.result.content = BUF_INIT(LIMIT_RESULT_BYTES) };
+			.result.content = BUF_INIT(LIMIT_RESULT_BYTES),
+			.result.derived = BUF_INIT(LIMIT_RESULT_BYTES) };
 		started->call = (struct client_call){ .request = WIRE_MESSAGE_READ,
+			                              .cancel = request->read->cancel,
 			                              .answer = WIRE_MESSAGE_READ_DONE,
 			                              .body = request->read,
 			                              .object = &started->done.read };

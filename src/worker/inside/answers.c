@@ -159,9 +159,13 @@ bool server_answer_read(struct server *server, uint64_t id, const struct read_re
 
 static void answer_read(struct server *server, struct served_request *job)
 {
+	struct read_request request = *(const struct read_request *)job->body;
 	struct err err = ERR_INIT;
 	struct read_result result;
-	bool ok = provider_read(server->provider, job->body, &result, &err);
+	bool ok;
+
+	request.cancel = &job->cancel;
+	ok = provider_read(server->provider, &request, &result, &err);
 
 	send_read(server, server_send, job->id, ok, &err, &result);
 }

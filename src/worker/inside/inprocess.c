@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "file/transaction.h"
+#include "read/read.h"
 #include "sandbox/plan/location.h"
 #include "search/walk.h"
 
@@ -215,6 +216,46 @@ static bool resolve_only(const struct worker *worker, const struct read_request 
 	return true;
 }
 
+/* A part of a file that no reader knows: NOT_TEXT with what it is, or it is text. */
+static bool refuse_part(const struct worker *worker, const struct read_request *request,
+                        struct read_result *ret, struct err *err)
+{
+	struct read_request plain = *request;
+
+	plain.media = plain.raw = false;
+	plain.max_lines = 1;
+	if (!read_file(worker->workspace, &plain, ret, err))
+		return false;
+	return err_set(err, ERR_INVALID_ARGUMENT,
+	               "%s is plain text, which has no such parts: leave \"%s\" out, and read it "
+	               "by lines.", ret->state.path, request->part ? "part" : "query");
+}
+
+/* As text, or what the request takes for it, or what a reader of its format makes of it: which is
+ * known by the name, by what was read, or because it could not be. */
+static bool read_or_derive(const struct worker *worker, const struct read_request *request,
+                           struct read_result *ret, struct err *err)
+{
+	const bool part = request->start_line || request->end_line || request->encoding;
+	const bool early = request->derive == READ_DERIVE_ALL ||
+	                   (request->derive && !part && derive_name_suggests(request->path));
+	bool known = false, ok;
+
+	ok = early && op_derive(worker, request, &known, ret, err);
+	if (known)
+		return ok;
+	if (request->derive == READ_DERIVE_ALL)
+		return refuse_part(worker, request, ret, err);
+	ok = read_file(worker->workspace, request, ret, err);
+	if (!request->derive || early || ret->not_at_once)
+		return ok;
+	if (ok ? !part &&
+	                 derive_knows(buf_view(&ret->content), request->path) == DERIVE_ONLY :
+	         err->code == ERR_NOT_TEXT || err->code == ERR_TOO_LARGE)
+		ok = op_derive(worker, request, &known, ret, err) || (ok && !known);
+	return ok;
+}
+
 static bool op_read(struct worker *worker, const struct read_request *request,
                     struct read_result *ret, struct err *err)
 {
@@ -230,7 +271,7 @@ static bool op_read(struct worker *worker, const struct read_request *request,
 	if (!own.max_file_bytes || (worker->max_file_bytes &&
 	                            own.max_file_bytes > worker->max_file_bytes))
 		own.max_file_bytes = worker->max_file_bytes;
-	if (!read_file(worker->workspace, &own, ret, err))
+	if (!read_or_derive(worker, &own, ret, err))
 		return false;
 	/* A link may have changed since: the file that was opened is what counts. */
 	if (strcmp(ret->state.path, request->path) == 0 ||

@@ -49,6 +49,12 @@ struct worker {
 	_Atomic uint64_t none_ignored;
 };
 
+/* Reads a file through the reader of its format (op_derive.c), if there is one and the request is
+ * for it: *ret_known; otherwise nothing was done, and *ret and *err are as they were.  The path may
+ * be read. */
+bool op_derive(const struct worker *worker, const struct read_request *request, bool *ret_known,
+               struct read_result *ret, struct err *err);
+
 /* The watches of one worker (op_watch.c): a thread that is started by the first. */
 struct watcher;
 

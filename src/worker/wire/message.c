@@ -154,6 +154,12 @@ static const struct wire_field read_fields[] = {
 	WIRE_FIELD(BOOL, struct read_request, bytes, 0),
 	WIRE_FIELD(BOOL, struct read_request, at_once, 0),
 	WIRE_FIELD(TEXT_OR_NULL, struct read_request, encoding, LIMIT_WIRE_WORD),
+	WIRE_FIELD(ENUM, struct read_request, derive, READ_DERIVE_ALL + 1),
+	WIRE_FIELD(TEXT_OR_NULL, struct read_request, part, LIMIT_WIRE_PATH),
+	WIRE_FIELD(TEXT_OR_NULL, struct read_request, query, LIMIT_WIRE_PATH),
+	WIRE_FIELD(TEXT_OR_NULL, struct read_request, sql, LIMIT_WIRE_PATH),
+	WIRE_FIELD(U32, struct read_request, derive_ms, 0),
+	WIRE_FIELD(U64, struct read_request, derive_memory, 0),
 	WIRE_FIELD(BOOL, struct read_request, resolve, 0),
 	WIRE_FIELD(BOOL, struct read_request, gemini_ignore, 0),
 	WIRE_COUNTED(TEXTS, struct read_request, ignore_files, ignore_file_count,
@@ -171,9 +177,10 @@ static const struct wire_layout layout_state = WIRE_LAYOUT("file_state", struct 
                                                            state_fields);
 
 static const struct wire_field read_result_fields[] = {
-	WIRE_FIELD(ENUM, struct read_result, kind, READ_MEDIA + 1),
+	WIRE_FIELD(ENUM, struct read_result, kind, READ_DERIVED + 1),
 	WIRE_NESTED(STRUCT, struct read_result, state, layout_state),
 	WIRE_FIELD(BLOB_BUF, struct read_result, content, 0),
+	WIRE_FIELD(BLOB_BUF, struct read_result, derived, 0),
 	WIRE_FIELD(CHARS, struct read_result, mime_type, 0),
 	WIRE_FIELD(CHARS, struct read_result, encoding, 0),
 	WIRE_WORDS(struct read_result, line_endings, line_endings),
@@ -624,9 +631,11 @@ const char *wire_check_read(const struct read_request *request, const struct wir
 		return "a medium that was not asked for";
 	if (result->kind != READ_MEDIA && request->bytes)
 		return "text where bytes were asked for";
+	if (result->kind == READ_DERIVED && !request->derive)
+		return "a derived text that was not asked for";
 	if (result->kind == READ_MEDIA)
 		return NULL;
-	if (!is_text(&result->content))
+	if (!is_text(&result->content) || !is_text(&result->derived))
 		return "text that is not UTF-8";
 	if (!result->line_endings)
 		return "text without line endings";

@@ -38,7 +38,7 @@
 	X(PONG, 5, TO_FRONT, READY, 0, 0, nothing, "it is alive")                                 \
 	X(CANCEL, 6, TO_WORKER, READY, 0, 0, nothing,                                             \
 	  "the request of that number is abandoned; its answer still comes")    \
-	X(READ, 16, TO_WORKER, READY, 128 << 10, 0, read, "reads a file")                         \
+	X(READ, 16, TO_WORKER, READY, 512 << 10, 0, read, "reads a file")                         \
 	X(READ_DONE, 17, TO_FRONT, ANSWER, 128 << 10, LIMIT_RESULT_BYTES, read_done,              \
 	  "READ: the content, or why not")                                                        \
 	X(EDIT, 18, TO_WORKER, READY, LIMIT_WIRE_FIELDS, LIMIT_RESULT_BYTES, edit,                \

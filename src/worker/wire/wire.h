@@ -29,7 +29,7 @@
 #include "worker/wire/message.h"
 
 /* Versions of the protocol that this program speaks. */
-enum { WIRE_VERSION_LEAST = 2, WIRE_VERSION = 2 };
+enum { WIRE_VERSION_LEAST = 3, WIRE_VERSION = 3 };
 
 enum {
 	WIRE_GREETING_BYTES = 32,
