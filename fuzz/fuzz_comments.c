@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/call/comments.h"
+#include "agent/call/questions.h"
 #include "data/json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

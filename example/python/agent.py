@@ -12,19 +12,16 @@ import sys
 import hasp
 
 APPROVALS = {
-    "nobody": hasp.approval.Nobody,          # what needs a question is refused
+    "nobody": hasp.approval.Nobody,  # what needs a question is refused
     "everything": hasp.approval.Everything,  # all is allowed: only in a container, or in CI
-    "terminal": hasp.approval.Terminal,      # a diff, and y, n, hunks or words
-    "browser": hasp.approval.Browser,        # a link to a page with the diff
+    "terminal": hasp.approval.Terminal,  # a diff, and y, n, hunks or words
+    "browser": hasp.approval.Browser,  # writes a link to a page with the diff
 }
 
 
 async def main(place: str, prompt: str, model: str | None = None) -> None:
     """The twenty lines, which are the same under each."""
-    approval = APPROVALS[place]()
-    async with hasp.Agent(model, approval=approval) as agent:
-        if isinstance(approval, hasp.approval.Browser):
-            print("Answer at", await approval.show(agent), flush=True)
+    async with hasp.Agent(model, approval=APPROVALS[place]()) as agent:
         async for event in agent.prompt(prompt):
             if event.kind == "text":
                 print(event.text, end="")

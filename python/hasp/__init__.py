@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""hasp: state-verified edits, confined tools and an agent, with functions of yours that see and decide.
+"""hasp: state-verified edits, confined tools and an agent, with your functions as hooks and tools.
 
     async with hasp.Workspace("project") as ws:      # tools without a model
         file = await ws.read("main.py")
@@ -15,6 +15,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    __version__: str
+    libhasp: str  # the path of libhasp, for ctypes and cffi; next to it is its header, hasp.h
     from . import approval as approval
     from . import blocking as blocking
     from .agent import Agent as Agent
@@ -43,7 +45,16 @@ _FROM = {
     "workspace": ("CommandResult", "Edited", "File", "Match", "SearchResult", "State", "Workspace"),
 }
 _HOME = {name: module for module, names in _FROM.items() for name in names}
-_MODULES = ("agent", "approval", "blocking", "errors", "notebook", "questions", "tools", "workspace")
+_MODULES = (
+    "agent",
+    "approval",
+    "blocking",
+    "errors",
+    "notebook",
+    "questions",
+    "tools",
+    "workspace",
+)
 
 __all__ = sorted(_HOME) + ["approval", "blocking"]
 
@@ -54,11 +65,17 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
     elif name in _MODULES:
         value = importlib.import_module(f".{name}", __name__)
+    elif name == "libhasp":
+        from pathlib import Path
+
+        value = str(Path(__file__).with_name("_lib") / "libhasp.so.0")
     elif name == "__version__":
         from ._native import ffi, lib
+
         value = ffi.string(lib.hasp_agent_version()).decode()
     else:
         from . import errors
+
         try:
             value = getattr(errors, name)
         except AttributeError:

@@ -79,8 +79,10 @@ def compact(value: Any) -> str:
 
 def reported(error: Any) -> errors.Error:
     """The exception for a `hasp_agent_error`."""
-    return errors.failure(string(lib.hasp_agent_code_name(error.code)),
-                          ffi.string(error.message).decode("utf-8", "replace"))
+    return errors.failure(
+        string(lib.hasp_agent_code_name(error.code)),
+        ffi.string(error.message).decode("utf-8", "replace"),
+    )
 
 
 class Cancel:
@@ -103,7 +105,10 @@ class Cancel:
 
 
 async def on_thread(pool: Executor, call: Callable[[], T], cancel: Callable[[], None]) -> T:
-    """Runs the call on a thread of the pool. A task that is cancelled cancels it, and waits for its end."""
+    """Runs the call on a thread of the pool.
+
+    Cancelling the task cancels the call, and waits for its end.
+    """
     future = asyncio.get_running_loop().run_in_executor(pool, call)
     try:
         return await asyncio.shield(future)
@@ -116,7 +121,7 @@ async def on_thread(pool: Executor, call: Callable[[], T], cancel: Callable[[], 
 
 
 def wait(pool: Executor, call: Callable[[], T], cancel: Callable[[], None]) -> T:
-    """The same for a thread that waits: Ctrl+C cancels the call, waits for its end, and is raised."""
+    """The same for a thread that waits: Ctrl+C cancels the call and is raised after its end."""
     future: Future[T] = pool.submit(call)
     try:
         return future.result()

@@ -22,14 +22,33 @@ from . import _calls, errors, questions, tools as _tools
 from ._native import ffi, lib
 from .workspace import Path
 
-EventKind = Literal["text", "thought", "tool_call", "tool_output", "tool_result", "question", "answer", "notice",
-                    "usage", "done", "other"]
+EventKind = Literal[
+    "text",
+    "thought",
+    "tool_call",
+    "tool_output",
+    "tool_result",
+    "question",
+    "answer",
+    "notice",
+    "usage",
+    "done",
+    "other",
+]
 Mode = Literal["default", "autoEdit", "yolo", "plan"]
 
 _KINDS: dict[str, EventKind] = {
-    "content": "text", "thought": "thought", "tool-call": "tool_call", "tool-output": "tool_output",
-    "tool-result": "tool_result", "tool-confirmation-request": "question", "ask-user-request": "question",
-    "elicitation-request": "question", "question-answered": "answer", "notice": "notice", "api-response": "usage",
+    "content": "text",
+    "thought": "thought",
+    "tool-call": "tool_call",
+    "tool-output": "tool_output",
+    "tool-result": "tool_result",
+    "tool-confirmation-request": "question",
+    "ask-user-request": "question",
+    "elicitation-request": "question",
+    "question-answered": "answer",
+    "notice": "notice",
+    "api-response": "usage",
 }
 _QUESTIONS = frozenset(("tool-confirmation-request", "ask-user-request", "elicitation-request"))
 _HOOKS = {"before_tool_execution": 0, "after_tool_execution": 1}
@@ -38,6 +57,7 @@ _HOOKS = {"before_tool_execution": 0, "after_tool_execution": 1}
 @dataclasses.dataclass(frozen=True, slots=True)
 class Event:
     """Something that happened. `data` is the bus's message (docs/bus.md), `topic` its topic."""
+
     kind: EventKind
     text: str
     data: dict[str, Any]
@@ -46,7 +66,8 @@ class Event:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Result:
-    """The end of a prompt: what the model said last, and what was asked for in a form that was given."""
+    """The end of a prompt: what the model said last, and the `output` that was asked for."""
+
     text: str
     output: Any
     stats: dict[str, Any]
@@ -56,27 +77,43 @@ class Result:
 class Agent:
     """A session of hasp's agent in this process.
 
-    `model` as hasp's `--model`; `workspace`, `folders`: the project and further folders; `tools`: functions made by
-    `@hasp.tool`; `hooks`: objects with `before_tool_execution` or `after_tool_execution`; `approval`: who answers
-    questions (`hasp.approval`), None: calls that need confirmation are refused; `settings` override single settings;
-    `mode`: "default", "autoEdit", "yolo", "plan"; `resume`: "latest", a number or an id of a recorded session;
-    `provider`: the words of a command that leads to a worker elsewhere; `python`: the tool `run_python` is on; `trust`: the
-    project's own settings, policies and hooks count.
+    `model` as hasp's `--model`; `workspace`, `folders`: the project and further folders; `tools`:
+    functions made by `@hasp.tool`; `hooks`: objects with `before_tool_execution` or
+    `after_tool_execution`; `approval`: answers questions (`hasp.approval`), None: calls that need
+    confirmation are refused; `settings` override single settings; `mode`: "default", "autoEdit",
+    "yolo", "plan"; `resume`: "latest", a number or an id of a recorded session; `provider`: the
+    words of a command that leads to a worker elsewhere; `python`: turns on the tool `run_python`;
+    `trust`: the project's own settings, policies and hooks count.
     """
 
-    def __init__(self, model: str | None = None, workspace: Path = ".", *, folders: Sequence[Path] = (),
-                 tools: Sequence[_tools.Tool] = (), hooks: Sequence[Any] = (), approval: Any = None,
-                 settings: Mapping[str, Any] | None = None, mode: str | None = None, resume: str | None = None,
-                 session_id: str | None = None, provider: Sequence[str] | None = None,
-                 provider_folder: str | None = None, python: bool = False, trust: bool = False,
-                 program: str | None = None, notice: Callable[[str, str], None] | None = None) -> None:
+    def __init__(
+        self,
+        model: str | None = None,
+        workspace: Path = ".",
+        *,
+        folders: Sequence[Path] = (),
+        tools: Sequence[_tools.Tool] = (),
+        hooks: Sequence[Any] = (),
+        approval: Any = None,
+        settings: Mapping[str, Any] | None = None,
+        mode: str | None = None,
+        resume: str | None = None,
+        session_id: str | None = None,
+        provider: Sequence[str] | None = None,
+        provider_folder: str | None = None,
+        python: bool = False,
+        trust: bool = False,
+        program: str | None = None,
+        notice: Callable[[str, str], None] | None = None,
+    ) -> None:
         self._agent: Any = None
+        self._use = threading.RLock()  # of the agent by other threads than its own
         self._keep: list[Any] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = ThreadPoolExecutor(1, "hasp-agent")
         self._queue: asyncio.Queue[Event] | None = None
         self._under_way = False
-        self._helpers: set[Any] = set()
+        self._unanswered: BaseException | None = None  # why a question got no proper answer
         self._outputs: dict[str, str] = {}
         self._output: Any = None
         self._output_given = False
@@ -86,10 +123,18 @@ class Agent:
         self.notices: list[tuple[str, str]] = []
         self._notice = notice
         self._tools = list(tools)
+        self._own: dict[str, _tools.Tool] = {}
         self._options: dict[str, Any] = {
-            "model": model, "folders": [workspace, *folders], "settings": _with_python(settings, python), "mode": mode,
-            "resume": resume, "session_id": session_id, "provider": provider, "provider_folder": provider_folder,
-            "trust": trust, "program": program,
+            "model": model,
+            "folders": [workspace, *folders],
+            "settings": _with_python(settings, python),
+            "mode": mode,
+            "resume": resume,
+            "session_id": session_id,
+            "provider": provider,
+            "provider_folder": provider_folder,
+            "trust": trust,
+            "program": program,
         }
 
     # ---- opening, closing -------------------------------------------------------------
@@ -99,6 +144,13 @@ class Agent:
         if self._agent is None:
             self._loop = asyncio.get_running_loop()
             await self._loop.run_in_executor(self._thread, self._open_now)
+            opened = getattr(self.approval, "opened", None)
+            if opened is not None:
+                try:
+                    await opened(self)
+                except BaseException:
+                    await self.close()
+                    raise
         return self
 
     def _kept(self, value: Any) -> Any:
@@ -146,6 +198,7 @@ class Agent:
     def _native_tool(self, one: _tools.Tool) -> Any:
         if not isinstance(one, _tools.Tool):
             raise errors.InvalidArgument(f"{one!r} is no tool: make it one with @hasp.tool")
+        self._own[one.name] = one
         native = self._kept(ffi.new("hasp_agent_tool *"))
         native.struct_size = ffi.sizeof("hasp_agent_tool")
         native.name = self._kept(_calls.text(one.name))
@@ -166,9 +219,12 @@ class Agent:
 
     async def close(self) -> None:
         """Ends the session: SessionEnd hooks run, commands in the background end."""
-        agent, self._agent = self._agent, None
+        with self._use:
+            agent, self._agent = self._agent, None
         if agent:
-            await asyncio.get_running_loop().run_in_executor(self._thread, lib.hasp_agent_close, agent)
+            await asyncio.get_running_loop().run_in_executor(
+                self._thread, lib.hasp_agent_close, agent
+            )
         self._thread.shutdown(wait=False)
         self._keep.clear()
 
@@ -180,7 +236,11 @@ class Agent:
 
     def __del__(self) -> None:
         if getattr(self, "_agent", None):
-            warnings.warn("An agent was not closed: use `async with`, or close()", ResourceWarning, stacklevel=2)
+            warnings.warn(
+                "An agent was not closed: use `async with`, or close()",
+                ResourceWarning,
+                stacklevel=2,
+            )
             self._thread.submit(lib.hasp_agent_close, self._agent)
             self._thread.shutdown(wait=True)
 
@@ -194,9 +254,10 @@ class Agent:
         return _calls.string(lib.hasp_agent_session_id(self._agent))
 
     async def prompt(self, text: str) -> AsyncGenerator[Event, None]:
-        """What happens until the answer is there; the last event is "done", with the answer as its text.
+        """Events until the answer is complete; the last is "done", with the answer as its text.
 
-        Raises the `hasp.AgentError` that ended the prompt. Who leaves the loop earlier cancels the prompt.
+        Raises the `hasp.AgentError` that ended the prompt. Leaving the loop earlier cancels the
+        prompt.
         """
         await self.open()
         if self._under_way:
@@ -233,13 +294,23 @@ class Agent:
             raise errors.InvalidArgument("The agent is not open.")
         done = lib.hasp_agent_prompt(self._agent, _calls.text(text), answer, error)
         said = _calls.taken(answer[0])
+        self._raise_unanswered()
         if not done:
             raise _calls.reported(error)
         return said
 
+    def _raise_unanswered(self) -> None:
+        """Raises what the approval raised while the call was under way."""
+        error, self._unanswered = self._unanswered, None
+        if error is not None:
+            raise error
+
     async def run(self, text: str, *, output: Any = None) -> Result:
-        """The answer. `output`: a dataclass, a TypedDict or a JSON Schema of type "object": the model gives its result in that
-        form, checked, and `Result.output` is it. ModelError: it did not."""
+        """The answer.
+
+        `output`: a dataclass, a TypedDict or a JSON Schema of type "object". The model gives its
+        result in that form, which is checked and becomes `Result.output`. ModelError: it did not.
+        """
         said = ""
         if output is None:
             async for event in self.prompt(text):
@@ -247,13 +318,17 @@ class Agent:
             return Result(said, None, self.stats(), self.session_id)
         await self.open()
         name = await self._output_tool(output)
-        for words in (f"{text}\n\nGive your result by calling the tool {name} once, when you are done.",
-                      f"Call the tool {name} now, with your result."):
+        for words in (
+            f"{text}\n\nGive your result by calling the tool {name} once, when you are done.",
+            f"Call the tool {name} now, with your result.",
+        ):
             async for event in self.prompt(words):
                 said = event.text
             if self._output_given:
                 return Result(said, self._output, self.stats(), self.session_id)
-        raise errors.ModelError(f"The model did not give its result in the form that was asked for: {said}")
+        raise errors.ModelError(
+            f"The model did not give its result in the form that was asked for: {said}"
+        )
 
     async def _output_tool(self, output: Any) -> str:
         schema = dict(output) if isinstance(output, Mapping) else _tools.schema_of(output)
@@ -261,14 +336,24 @@ class Agent:
         self._output_given = False
 
         def give(**arguments: Any) -> str:
-            self._output = arguments if isinstance(output, Mapping) else _tools.build(output, arguments)
+            self._output = (
+                arguments if isinstance(output, Mapping) else _tools.build(output, arguments)
+            )
             self._output_given = True
             return "Taken."
 
         if key not in self._outputs:
             name = "give_result" if not self._outputs else f"give_result_{len(self._outputs) + 1}"
-            await self.add_tool(_tools.Tool(name, "Gives the result of the work, in the form that was asked for.", schema,
-                                            "think", lambda **arguments: self._give(**arguments), {}))
+            await self.add_tool(
+                _tools.Tool(
+                    name,
+                    "Gives the result of the work, in the form that was asked for.",
+                    schema,
+                    "think",
+                    lambda **arguments: self._give(**arguments),
+                    {},
+                )
+            )
             self._outputs[key] = name
         self._give = give
         return self._outputs[key]
@@ -278,34 +363,44 @@ class Agent:
         await self.open()
         native = self._native_tool(tool)
         assert self._loop is not None
-        await self._loop.run_in_executor(self._thread, lambda: self._checked(lib.hasp_agent_add_tool, native))
+        await self._loop.run_in_executor(
+            self._thread, lambda: self._checked(lib.hasp_agent_add_tool, native)
+        )
 
     async def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
-        """A call of any tool by the program, through hooks, policies and questions; its result, also of a failure."""
+        """Calls any tool, through hooks, policies and questions; the result, also of a failure."""
         await self.open()
-        return await _calls.on_thread(self._thread, lambda: self._call_now(tool, arguments), self.cancel)
+        return await _calls.on_thread(
+            self._thread, lambda: self._call_now(tool, arguments), self.cancel
+        )
 
     def _call_now(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         result = ffi.new("char **")
-        self._checked(lib.hasp_agent_call, _calls.text(tool), _calls.text(_calls.compact(arguments)), result)
+        self._checked(
+            lib.hasp_agent_call, _calls.text(tool), _calls.text(_calls.compact(arguments)), result
+        )
+        self._raise_unanswered()
         answer = json.loads(_calls.taken(result[0]))
         return answer if isinstance(answer, dict) else {"results": answer}
 
     def cancel(self) -> None:
         """Ends the prompt that is under way, soon. From any thread."""
-        if self._agent is not None:
-            lib.hasp_agent_cancel(self._agent)
+        with self._use:
+            if self._agent is not None:
+                lib.hasp_agent_cancel(self._agent)
 
     def steer(self, text: str) -> None:
         """A message for the prompt that is under way. From any thread."""
-        self._checked(lib.hasp_agent_steer, _calls.text(text))
+        with self._use:
+            self._checked(lib.hasp_agent_steer, _calls.text(text))
 
     def set_mode(self, mode: str) -> None:
         """The approval mode of all calls from now on. From any thread."""
-        self._checked(lib.hasp_agent_set_mode, _calls.text(mode))
+        with self._use:
+            self._checked(lib.hasp_agent_set_mode, _calls.text(mode))
 
     async def share(self, port: int = 0) -> str:
-        """A link that shows the session in a browser, where questions can be answered, too; it works once."""
+        """A link to the session for a browser, which can also answer questions; it works once."""
         await self.open()
         assert self._loop is not None
         return await self._loop.run_in_executor(self._thread, self._share_now, port)
@@ -340,37 +435,59 @@ class Agent:
             self._ask(topic, data)
         queue, loop = self._queue, self._loop
         if queue is not None and loop is not None and not loop.is_closed():
-            event = Event(_KINDS.get(topic, "other"), str(data.get("text") or data.get("message") or ""), data, topic)
+            event = Event(
+                _KINDS.get(topic, "other"),
+                str(data.get("text") or data.get("message") or ""),
+                data,
+                topic,
+            )
             loop.call_soon_threadsafe(queue.put_nowait, event)
 
     def _ask(self, topic: str, data: dict[str, Any]) -> None:
-        """On a thread of its own: the listener must not wait."""
-        thread = threading.Thread(target=self._answer, args=(topic, data), name="hasp-question", daemon=True)
+        """On a separate thread: the listener must not wait."""
+        thread = threading.Thread(
+            target=self._answer, args=(topic, data), name="hasp-question", daemon=True
+        )
         thread.start()
 
     def _answer(self, topic: str, data: dict[str, Any]) -> None:
         question = questions.question_of(topic, data)
         try:
-            answer = self._settled(self.approval.ask(question))
-        except BaseException as error:  # an answer that fails is a no
-            self._heard("error", f"The approval failed: {type(error).__name__}: {error}")
-            answer = questions.Answer.no("The question could not be answered.")
-        if not isinstance(answer, questions.Answer):
+            answer = self._settled(self.approval.ask(self._with_preview(question)))
             if answer is None:
                 return  # it is answered elsewhere, as in a browser
-            self._heard("error", f"The approval gave {answer!r}, which is no hasp.Answer.")
-            answer = questions.Answer.no("The question could not be answered.")
-        name, message = questions.response_of(question, answer)
+            name, message = questions.response_of(question, answer)
+        except BaseException as error:  # the prompt raises it, and the call is refused
+            self._unanswered = self._unanswered or error
+            self.cancel()
+            name, message = questions.response_of(question, questions.Answer.no())
         try:
-            self._checked(lib.hasp_agent_answer, _calls.text(name), _calls.text(_calls.compact(message)))
-        except errors.Error as error:
-            if "no longer" not in error.message and "answered" not in error.message:
+            with self._use:
+                self._checked(
+                    lib.hasp_agent_answer, _calls.text(name), _calls.text(_calls.compact(message))
+                )
+        except errors.InvalidArgument as error:
+            if "not open" not in error.message:  # as it is when it was answered elsewhere
                 self._heard("error", f"An answer was not taken: {error.message}")
+
+    def _with_preview(self, question: questions.Question) -> questions.Question:
+        own = self._own.get(question.tool) if question.kind == "tool" else None
+        if own is None or own.preview is None:
+            return question
+        try:
+            files = self._settled(own.preview(**own.built(question.arguments)))
+        except Exception:  # the arguments are shown instead
+            return question
+        return dataclasses.replace(question, preview=list(files))
 
     def _hook(self, name: str, text: str, decision: Any) -> None:
         data = json.loads(text)
-        given = {"tool_name": data.get("tool_name"), "tool_args": data.get("tool_input"),
-                 "result": data.get("tool_response"), "input": data}
+        given = {
+            "tool_name": data.get("tool_name"),
+            "tool_args": data.get("tool_input"),
+            "result": data.get("tool_response"),
+            "input": data,
+        }
         for hook in self.hooks:
             method = getattr(hook, name, None)
             said = self._settled(method(name, self, given)) if method else None
@@ -382,7 +499,9 @@ class Agent:
     def _tool(self, tool: _tools.Tool, text: str, answer: Any) -> None:
         for part in _tools.answer_parts(self._settled(tool.invoke(json.loads(text)))):
             if isinstance(part, str):
-                lib.hasp_tool_answer_text(answer, part.replace("\0", "\ufffd").encode("utf-8", "replace"))
+                lib.hasp_tool_answer_text(
+                    answer, part.replace("\0", "\ufffd").encode("utf-8", "replace")
+                )
             else:
                 lib.hasp_tool_answer_media(answer, part, len(part))
 
@@ -396,7 +515,10 @@ def _with_python(settings: Mapping[str, Any] | None, python: bool) -> dict[str, 
     if not python:
         return None if settings is None else dict(settings)
     merged = dict(settings or {})
-    merged["hasp"] = {**merged.get("hasp", {}), "python": {**merged.get("hasp", {}).get("python", {}), "enabled": True}}
+    merged["hasp"] = {
+        **merged.get("hasp", {}),
+        "python": {**merged.get("hasp", {}).get("python", {}), "enabled": True},
+    }
     return merged
 
 

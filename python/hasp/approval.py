@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who answers an agent's questions: no one, everything, a terminal, a browser. In a notebook: `hasp.notebook.Widget`.
+"""Approval of an agent's calls: refuse all, allow all, ask on a terminal or in a browser.
+
+In a notebook use `hasp.notebook.Widget`.
 
 The agent is the same under each:
 
@@ -31,7 +33,7 @@ class Nobody:
 
 
 class Everything:
-    """Yes to every call, for runs that may do anything that the sandbox lets them: in CI, in a container.
+    """Yes to every call, for runs that may do all that the sandbox allows: in CI, in a container.
 
     A question of ask_user or of a form is answered with no: there is no one who could know.
     """
@@ -43,12 +45,17 @@ class Everything:
 
 def visible(text: str) -> str:
     """Text of a stranger's for a terminal: what acts on it, or hides, is shown by its number."""
-    return "".join(char if char in "\n\t" or char.isprintable() else f"<U+{ord(char):04X}>" for char in text)
+    return "".join(
+        char if char in "\n\t" or char.isprintable() else f"<U+{ord(char):04X}>" for char in text
+    )
 
 
 class Terminal:
-    """Shows the question on a terminal, and reads the answer: y, s (session), a (always), n, h (hunk by hunk), or words,
-    which are a no that says what to do instead. Where the input is no terminal, the answer is no."""
+    """Shows the question on a terminal, and reads the answer.
+
+    The answer is y, s (session), a (always), n, h (hunk by hunk), or words, which are a no that
+    says what to do instead. Where the input is not a terminal, the answer is no.
+    """
 
     def __init__(self, output: TextIO | None = None, source: TextIO | None = None) -> None:
         self.output = output
@@ -62,12 +69,23 @@ class Terminal:
         if question.kind in ("ask_user", "form"):
             return self._texts(question, out, source)
         self._show(question, out)
-        offers = ["y"] + ["s"] * ("session" in question.choices) + ["a"] * ("always" in question.choices) + ["n"]
+        offers = (
+            ["y"]
+            + ["s"] * ("session" in question.choices)
+            + ["a"] * ("always" in question.choices)
+            + ["n"]
+        )
         offers += ["h"] * any(len(file.hunks) > 1 for file in question.files)
         said = self._line(f"[{'/'.join(offers)}, or what to do instead] ", out, source)
         while len(said) == 1 and said not in offers:
             said = self._line(f"That is not offered here. [{'/'.join(offers)}] ", out, source)
-        plain: dict[str, Callable[[], Answer]] = {"y": Answer.once, "s": Answer.session, "a": Answer.always, "n": Answer.no, "": Answer.no}
+        plain: dict[str, Callable[[], Answer]] = {
+            "y": Answer.once,
+            "s": Answer.session,
+            "a": Answer.always,
+            "n": Answer.no,
+            "": Answer.no,
+        }
         if said == "h" and "h" in offers:
             return self._by_hunk(question, out, source)
         if said == "" or said in offers:
@@ -91,10 +109,13 @@ class Terminal:
             self._diff(file.diff, out)
         if question.command:
             out.write(f"  $ {visible(question.command)}\n")
-        if not question.files and not question.command and not question.text:
+        for file in question.preview:
+            out.write(f"{visible(file.path)}\n")
+            self._diff(file.diff, out)
+        if not (question.files or question.preview or question.command or question.text):
             for name, value in question.arguments.items():
                 out.write(f"  {visible(name)}: {visible(str(value))}\n")
-        if question.text:
+        if question.text and not question.preview:
             out.write(visible(question.text) + "\n")
 
     def _by_hunk(self, question: Question, out: TextIO, source: TextIO) -> Answer:
@@ -115,28 +136,39 @@ class Terminal:
     def _texts(self, question: Question, out: TextIO, source: TextIO) -> Answer:
         answers: dict[str, str] = {}
         for index, one in enumerate(question.questions):
-            out.write(visible(str(one.get("question") or one.get("title") or one.get("name") or "")) + "\n")
+            out.write(
+                visible(str(one.get("question") or one.get("title") or one.get("name") or ""))
+                + "\n"
+            )
             for option in one.get("options", []):
-                out.write(f"  - {visible(str(option.get('label', option) if isinstance(option, dict) else option))}\n")
+                label = option.get("label", option) if isinstance(option, dict) else option
+                out.write(f"  - {visible(str(label))}\n")
             answers[str(one.get("name", index))] = self._line("> ", out, source)
         return Answer.text(answers)
 
 
 class Browser:
-    """Questions are answered in a browser: `link` is written to standard error when the first one comes, unless
-    `agent.share()` was called before."""
+    """Questions are answered in a browser.
 
-    def __init__(self, agent: Agent | None = None, port: int = 0) -> None:
-        self.agent = agent
+    The agent makes the link when it opens, and it is written to `output` (None: standard error).
+    The link is for one person and works once; `show` makes another.
+    """
+
+    def __init__(self, port: int = 0, output: TextIO | None = None) -> None:
         self.port = port
+        self.output = output
         self.link: str | None = None
 
+    async def opened(self, agent: Agent) -> None:
+        """Writes the link; the agent calls this before its first prompt."""
+        out = self.output or sys.stderr
+        out.write(f"Answer at {await self.show(agent)}\n")
+        out.flush()
+
     async def show(self, agent: Agent) -> str:
-        """The link for a person, which works once."""
-        self.agent = agent
+        """Another link, which works once. Not while a prompt is under way."""
         self.link = await agent.share(self.port)
         return self.link
 
-    def ask(self, question: Question) -> Answer | None:
-        """Leaves the answer to the browser; no where no link was made."""
-        return None if self.link else Answer.no("No browser shows this session: call `await approval.show(agent)` first.")
+    def ask(self, question: Question) -> None:
+        """Leaves the answer to the browser."""

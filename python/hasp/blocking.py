@@ -4,78 +4,92 @@
     with hasp.blocking.Workspace("project") as ws:
         file = ws.read("main.py")
 
-Short calls are made on the thread that calls; commands, searches and prompts on a worker thread, so that Ctrl+C cancels them
-and leaves an object that works.
+Short calls are made on the calling thread; commands, searches and prompts on a worker thread, so
+that Ctrl+C cancels them and leaves a working object.
 """
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from . import _calls, agent as _agent, errors, workspace as _w
-from .workspace import CommandResult, Edited, File, Path, SearchResult, State
+from . import _calls, agent as _agent, workspace as _workspace
 
 T = TypeVar("T")
+P = ParamSpec("P")
+
+# Tools that end soon, so that another thread for them would only cost time.
+_SHORT = frozenset(("read_file", "write_file", "update_file", "safe_patch", "apply_changes"))
 
 
-class Workspace(_w._Tools):
+def _as(
+    method: Callable[Concatenate[Any, P], T]
+) -> Callable[[Callable[..., T]], Callable[Concatenate[Any, P], T]]:
+    """Decorates a function with the parameters of another."""
+    return functools.wraps(method)
+
+
+# ---- workspaces ----------------------------------------------------------------------
+
+
+class _Inline(_workspace.Workspace):
+    """Its methods never wait for a loop: they are done when they are first driven."""
+
+    async def _run(self, request: _workspace.Request) -> dict[str, Any]:
+        if request[0] in _SHORT:
+            return self._now(request)
+        with _calls.Cancel() as cancel:
+            return _calls.wait(
+                self._threads(), lambda: self._now(request, cancel.handle), cancel.set
+            )
+
+
+def _now(
+    method: Callable[Concatenate[_workspace.Workspace, P], Coroutine[Any, Any, T]]
+) -> Callable[Concatenate[Workspace, P], T]:
+    """The method without `await`."""
+
+    @functools.wraps(method)
+    def call(self: Workspace, /, *args: P.args, **arguments: P.kwargs) -> T:
+        work = method(self._inside, *args, **arguments)
+        try:
+            work.send(None)
+        except StopIteration as ended:
+            value: T = ended.value
+            return value
+        raise AssertionError("a blocking call has waited for a loop")
+
+    return call
+
+
+class Workspace:
     """As `hasp.Workspace`."""
 
-    def _long(self, request: _w._Request) -> dict[str, Any]:
-        with _calls.Cancel() as cancel:
-            return _calls.wait(self._threads(), lambda: self._now(request, cancel.handle), cancel.set)
+    @_as(_workspace.Workspace.__init__)
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self._inside = _Inline(*args, **options)
+        self.notices = self._inside.notices
 
-    def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
-        """Any tool by name, with its own arguments (docs/tools.md); its result, also of a failure."""
-        return self._long((tool, arguments))
-
-    def read(self, path: Path, *, start_line: int | None = None, max_lines: int | None = None,
-             end_line: int | None = None, encoding: str | None = None) -> File:
-        """A file, or a range of its lines, counted from 1."""
-        return _w._file(errors.check(self._now(_w._read(path, start_line, max_lines, end_line, encoding))))
-
-    def write(self, path: Path, content: str, *, base: State | Edited | str | None = None,
-              create_dirs: bool = False, encoding: str | None = None) -> Edited:
-        """The whole content. A file that is there needs `base`: what was read of it, or its hash."""
-        return _w._edited(errors.check(self._now(_w._write(path, content, base, create_dirs, encoding))))
-
-    def update(self, path: Path, old: str, new: str, *, base: State | Edited | str | None = None,
-               expected_matches: int = 1) -> Edited:
-        """Replaces a text that is there exactly so often."""
-        return _w._edited(errors.check(self._now(_w._update(path, old, new, base, expected_matches))))
-
-    def patch(self, path: Path, diff: str, *, base: State | Edited | str | None = None) -> Edited:
-        """Applies a unified diff of one file, repaired where its numbers are wrong, strictly or not at all."""
-        return _w._edited(errors.check(self._now(_w._patch(path, diff, base))))
-
-    def apply_changes(self, changes: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-        """Changes of many files, all or none (docs/tools.md#apply_changes)."""
-        return errors.check(self._now(("apply_changes", {"changes": [dict(one) for one in changes]})))
-
-    def search(self, pattern: str, *, path: Path | None = None, regex: bool = False,
-               case_sensitive: bool | None = None, include: Sequence[str] | None = None,
-               file_types: Sequence[str] | None = None, context: int | None = None,
-               max_results: int | None = None) -> SearchResult:
-        """Lines with a text, or a regular expression."""
-        return _w._found(errors.check(self._long(_w._search(pattern, path, regex, case_sensitive, include, file_types,
-                                                            context, max_results))))
-
-    def glob(self, pattern: str | Sequence[str], *, path: Path | None = None,
-             max_results: int | None = None) -> list[str]:
-        """Paths of the files whose names fit."""
-        return _w._names(errors.check(self._long(_w._glob(pattern, path, max_results))))
-
-    def run(self, command: str, *, timeout: float | None = None, folder: Path | None = None,
-            background: bool = False) -> CommandResult:
-        """A line for bash, in the sandbox; `timeout` in seconds. An exit code that is not 0 is no exception."""
-        return _w._ended(self._long(_w._command(command, timeout, folder, background)))
+    call = _now(_workspace.Workspace.call)
+    read = _now(_workspace.Workspace.read)
+    write = _now(_workspace.Workspace.write)
+    update = _now(_workspace.Workspace.update)
+    patch = _now(_workspace.Workspace.patch)
+    apply_changes = _now(_workspace.Workspace.apply_changes)
+    search = _now(_workspace.Workspace.search)
+    glob = _now(_workspace.Workspace.glob)
+    run = _now(_workspace.Workspace.run)
+    read_file = _now(_workspace.Workspace.read_file)
+    write_file = _now(_workspace.Workspace.write_file)
+    update_file = _now(_workspace.Workspace.update_file)
+    search_files = _now(_workspace.Workspace.search_files)
 
     def close(self) -> None:
         """Ends commands in the background and the worker."""
-        self._shut()
+        self._inside._shut()
 
     def __enter__(self) -> Workspace:
         return self
@@ -84,12 +98,40 @@ class Workspace(_w._Tools):
         self.close()
 
 
-class Agent:
-    """As `hasp.Agent`, with a separate event loop on a thread: its hooks, tools and approval may be `async`."""
+# ---- agents --------------------------------------------------------------------------
 
+
+def _waiting(
+    method: Callable[Concatenate[_agent.Agent, P], Coroutine[Any, Any, T]]
+) -> Callable[Concatenate[Agent, P], T]:
+    """The method, on the agent's loop; the calling thread waits."""
+
+    @functools.wraps(method)
+    def call(self: Agent, /, *args: P.args, **arguments: P.kwargs) -> T:
+        return self._wait(method(self._agent, *args, **arguments), self._agent.cancel)
+
+    return call
+
+
+def _same(method: Callable[Concatenate[_agent.Agent, P], T]) -> Callable[Concatenate[Agent, P], T]:
+    """The method as it is: of those for any thread."""
+
+    @functools.wraps(method)
+    def call(self: Agent, /, *args: P.args, **arguments: P.kwargs) -> T:
+        return method(self._agent, *args, **arguments)
+
+    return call
+
+
+class Agent:
+    """As `hasp.Agent`, with an event loop on a thread: hooks, tools and approval may be `async`."""
+
+    @_as(_agent.Agent.__init__)
     def __init__(self, *args: Any, **options: Any) -> None:
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="hasp-agent", daemon=True)
+        self._thread = threading.Thread(
+            target=self._loop.run_forever, name="hasp-agent", daemon=True
+        )
         self._thread.start()
         try:
             self._agent = self._wait(self._opened(args, options))
@@ -99,11 +141,11 @@ class Agent:
 
     @staticmethod
     async def _opened(args: tuple[Any, ...], options: dict[str, Any]) -> _agent.Agent:
-        agent = _agent.Agent(*args, **options)
-        await agent.open()
-        return agent
+        return await _agent.Agent(*args, **options).open()
 
-    def _wait(self, coroutine: Coroutine[Any, Any, T], cancel: Callable[[], None] = lambda: None) -> T:
+    def _wait(
+        self, coroutine: Coroutine[Any, Any, T], cancel: Callable[[], None] = lambda: None
+    ) -> T:
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return future.result()
@@ -124,44 +166,25 @@ class Agent:
         return self._agent.session_id
 
     def prompt(self, text: str) -> Iterator[_agent.Event]:
-        """What happens until the answer is there, as `hasp.Agent.prompt`."""
+        """Events until the answer is complete, as `hasp.Agent.prompt`."""
         events = self._agent.prompt(text)
         try:
             while True:
-                try:
-                    yield self._wait(_next(events), self._agent.cancel)
-                except _Over:
+                event = self._wait(_next(events), self._agent.cancel)
+                if event is None:
                     return
+                yield event
         finally:
             self._wait(_closed(events), self._agent.cancel)
 
-    def run(self, text: str, *, output: Any = None) -> _agent.Result:
-        """The answer, as `hasp.Agent.run`."""
-        return self._wait(self._agent.run(text, output=output), self._agent.cancel)
-
-    def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
-        """A call of any tool by the program."""
-        return self._wait(self._agent.call(tool, **arguments), self._agent.cancel)
-
-    def cancel(self) -> None:
-        """Ends the prompt that is under way."""
-        self._agent.cancel()
-
-    def steer(self, text: str) -> None:
-        """A message for the prompt that is under way."""
-        self._agent.steer(text)
-
-    def set_mode(self, mode: str) -> None:
-        """The approval mode of all calls from now on."""
-        self._agent.set_mode(mode)
-
-    def share(self, port: int = 0) -> str:
-        """A link that shows the session in a browser."""
-        return self._wait(self._agent.share(port))
-
-    def stats(self) -> dict[str, Any]:
-        """Requests, tokens, calls, decisions and lines so far."""
-        return self._agent.stats()
+    run = _waiting(_agent.Agent.run)
+    call = _waiting(_agent.Agent.call)
+    add_tool = _waiting(_agent.Agent.add_tool)
+    share = _waiting(_agent.Agent.share)
+    cancel = _same(_agent.Agent.cancel)
+    steer = _same(_agent.Agent.steer)
+    set_mode = _same(_agent.Agent.set_mode)
+    stats = _same(_agent.Agent.stats)
 
     def close(self) -> None:
         """Ends the session."""
@@ -176,17 +199,10 @@ class Agent:
         self.close()
 
 
-async def _next(events: Any) -> _agent.Event:
-    try:
-        event: _agent.Event = await events.__anext__()
-        return event
-    except StopAsyncIteration:
-        raise _Over from None
+async def _next(events: Any) -> _agent.Event | None:
+    event: _agent.Event | None = await anext(events, None)
+    return event
 
 
 async def _closed(events: Any) -> None:
     await events.aclose()
-
-
-class _Over(Exception):
-    """The events have ended: StopAsyncIteration cannot leave a coroutine."""

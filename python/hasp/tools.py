@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions as tools: `@hasp.tool` makes the schema from the signature, and the description from the docstring."""
+"""Functions as tools: `@hasp.tool` takes the schema from the signature, the description from the
+docstring."""
 from __future__ import annotations
 
 import dataclasses
@@ -18,28 +19,39 @@ Kind = Literal["other", "read", "edit", "delete", "move", "search", "execute", "
 
 KINDS: tuple[str, ...] = get_args(Kind)
 _PLAIN: dict[Any, dict[str, Any]] = {
-    str: {"type": "string"}, int: {"type": "integer"}, float: {"type": "number"}, bool: {"type": "boolean"},
-    list: {"type": "array"}, dict: {"type": "object"}, Any: {}, type(None): {"type": "null"},
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    bool: {"type": "boolean"},
+    list: {"type": "array"},
+    dict: {"type": "object"},
+    Any: {},
+    type(None): {"type": "null"},
 }
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Tool:
     """A tool of the program: for `Agent(tools=[...])`."""
+
     name: str
     description: str
     parameters: dict[str, Any]
     kind: str
     function: Callable[..., Any]
     types: Mapping[str, Any]
+    preview: Callable[..., Any] | None = None
 
     def __call__(self, *args: Any, **arguments: Any) -> Any:
         return self.function(*args, **arguments)
 
     def invoke(self, arguments: Mapping[str, Any]) -> Any:
         """Calls the function with arguments that fit the schema, made what the signature says."""
-        return self.function(**{name: build(self.types.get(name, Any), value)
-                                for name, value in arguments.items()})
+        return self.function(**self.built(arguments))
+
+    def built(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments as the signature has them."""
+        return {name: build(self.types.get(name, Any), value) for name, value in arguments.items()}
 
 
 def schema_of(kind: Any) -> dict[str, Any]:
@@ -69,8 +81,10 @@ def schema_of(kind: Any) -> dict[str, Any]:
             return {"enum": [one.value for one in kind]}
         if dataclasses.is_dataclass(kind) or typing.is_typeddict(kind):
             return _object_schema(kind)
-    raise TypeError(f"{kind} cannot be said as JSON Schema: use str, int, float, bool, list, dict, Literal, an enum, "
-                    "a dataclass or a TypedDict")
+    raise TypeError(
+        f"{kind} cannot be said as JSON Schema: use str, int, float, bool, list, dict, Literal, "
+        "an enum, a dataclass or a TypedDict"
+    )
 
 
 def _object_schema(kind: Any) -> dict[str, Any]:
@@ -78,12 +92,19 @@ def _object_schema(kind: Any) -> dict[str, Any]:
     if dataclasses.is_dataclass(kind):
         fields = [field for field in dataclasses.fields(kind) if field.init]
         names = [field.name for field in fields]
-        required = [field.name for field in fields
-                    if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING]
+        required = [
+            field.name
+            for field in fields
+            if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        ]
     else:
         names, required = list(hints), [name for name in hints if name in kind.__required_keys__]
-    return {"type": "object", "properties": {name: schema_of(hints[name]) for name in names},
-            "required": required, "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": {name: schema_of(hints[name]) for name in names},
+        "required": required,
+        "additionalProperties": False,
+    }
 
 
 def build(kind: Any, value: Any) -> Any:
@@ -128,8 +149,10 @@ def _build_object(kind: Any, value: Any) -> Any:
     unknown = set(value) - set(hints)
     missing = set(_object_schema(kind)["required"]) - set(value)
     if unknown or missing:
-        raise ValueError(f"{kind.__name__}: {'unknown' if unknown else 'missing'} "
-                         f"{', '.join(sorted(unknown or missing))}")
+        raise ValueError(
+            f"{kind.__name__}: {'unknown' if unknown else 'missing'} "
+            f"{', '.join(sorted(unknown or missing))}"
+        )
     return kind(**{name: build(hints[name], one) for name, one in value.items()})
 
 
@@ -140,50 +163,94 @@ def _build_plain(kind: Any, value: Any) -> Any:
         kind = types.NoneType
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
-    if not inspect.isclass(kind) or not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+    if (
+        not inspect.isclass(kind)
+        or not isinstance(value, kind)
+        or (kind is int and isinstance(value, bool))
+    ):
         raise ValueError(f"{value!r} is no {getattr(kind, '__name__', kind)}")
     return value
 
 
 @overload
-def tool(function: Function, /) -> Tool: ...
+def tool(function: Function, /) -> Tool:
+    ...
+
+
 @overload
-def tool(*, name: str | None = None, description: str | None = None,
-         kind: Kind = "other") -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    kind: Kind = "other",
+    preview: Callable[..., Any] | None = None,
+) -> Callable[[Callable[..., Any]], Tool]:
+    ...
 
 
-def tool(function: Callable[..., Any] | None = None, /, *, name: str | None = None, description: str | None = None,
-         kind: Kind = "other") -> Any:
+def tool(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    kind: Kind = "other",
+    preview: Callable[..., Any] | None = None,
+) -> Any:
     """Makes a function, plain or `async`, a tool.
 
-    `kind` says what it does: "read", "search" and "think" run without a question; what does more is asked about as the
-    mode and the policies say. It runs in this process, unconfined. What it returns goes to the model: text, what JSON can
-    say, `bytes` of a picture, or a list of these; what it raises, too, as a failure.
+    `kind` says what it does: "read", "search" and "think" run without a question; for all others
+    the mode and the policies decide. It runs in this process, unconfined. What it returns goes to
+    the model: text, what JSON can say, `bytes` of a picture, or a list of these. An exception goes
+    to the model as a failure.
+
+    `preview` gets the same arguments when a person is asked about a call, and returns a list of
+    `hasp.FileDiff` that the question shows instead of the arguments.
     """
     if function is None:
-        return lambda decorated: _make(decorated, name, description, kind)
-    return _make(function, name, description, kind)
+        return lambda decorated: _make(decorated, name, description, kind, preview)
+    return _make(function, name, description, kind, preview)
 
 
-def _make(function: Callable[..., Any], name: str | None, description: str | None, kind: str) -> Tool:
+def _make(
+    function: Callable[..., Any],
+    name: str | None,
+    description: str | None,
+    kind: str,
+    preview: Callable[..., Any] | None,
+) -> Tool:
     if kind not in KINDS:
         raise ValueError(f"{kind!r} is no kind of tool: {', '.join(KINDS)}")
     said = description or inspect.getdoc(function)
     if not said:
-        raise ValueError(f"{function.__name__} needs a docstring: it is what the model knows of the tool")
+        raise ValueError(
+            f"{function.__name__} needs a docstring: it is what the model knows of the tool"
+        )
     hints = typing.get_type_hints(function, include_extras=True)
     properties: dict[str, Any] = {}
     required: list[str] = []
     for parameter in inspect.signature(function).parameters.values():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
-            raise TypeError(f"{function.__name__}: the parameter {parameter.name} has no name that a model could give")
+        if parameter.kind in (
+            parameter.VAR_POSITIONAL,
+            parameter.VAR_KEYWORD,
+            parameter.POSITIONAL_ONLY,
+        ):
+            raise TypeError(
+                f"{function.__name__}: the parameter {parameter.name} has no name that a model "
+                "could give"
+            )
         if parameter.name not in hints:
             raise TypeError(f"{function.__name__}: the parameter {parameter.name} has no type")
         properties[parameter.name] = schema_of(hints[parameter.name])
         if parameter.default is parameter.empty:
             required.append(parameter.name)
-    parameters = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-    return Tool(name or function.__name__, said, parameters, kind, function, hints)
+    parameters = {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
+    return Tool(name or function.__name__, said, parameters, kind, function, hints, preview)
 
 
 def answer_parts(value: Any) -> list[str | bytes]:
@@ -195,7 +262,9 @@ def answer_parts(value: Any) -> list[str | bytes]:
     picture = getattr(value, "_repr_png_", None)
     if callable(picture) and (png := picture()):
         return [bytes(png)]
-    if isinstance(value, (list, tuple)) and any(isinstance(one, (bytes, bytearray)) for one in value):
+    if isinstance(value, (list, tuple)) and any(
+        isinstance(one, (bytes, bytearray)) for one in value
+    ):
         return [part for one in value for part in answer_parts(one)]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         value = dataclasses.asdict(value)

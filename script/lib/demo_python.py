@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""script/demo python: a hook that changes arguments, one that denies, one that asks; without a network.
+"""script/demo python: a hook that changes arguments, one that denies, one that asks.
 
-The model's part is played back.  The program between the lines is what a user would write.
+No network is needed: the model's part is played back.  The program between the lines is what a user
+would write.
 """
 
 import asyncio
@@ -13,9 +14,11 @@ import zipfile
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-CALLS = [("write_file", {"file_path": "notes.txt", "content": "Written by the MODEL.\n"}),
-         ("run_shell_command", {"command": "rm -rf build"}),
-         ("write_file", {"file_path": "report.txt", "content": "All is well.\n"})]
+CALLS = [
+    ("write_file", {"file_path": "notes.txt", "content": "Written by the MODEL.\n"}),
+    ("run_shell_command", {"command": "rm -rf build"}),
+    ("write_file", {"file_path": "report.txt", "content": "All is well.\n"}),
+]
 
 
 def unpacked(folder, build):
@@ -29,9 +32,25 @@ def unpacked(folder, build):
 
 def answers(path):
     parts = [{"functionCall": {"name": name, "args": given}} for name, given in CALLS]
-    parts.append({"text": "One file is written as you wanted, one command was refused, one file you allowed."})
-    lines = [{"method": "generateContentStream", "response": [
-        {"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}]}]} for part in parts]
+    parts.append(
+        {
+            "text": "One file is written as you wanted, one command was refused, "
+            "one file you allowed."
+        }
+    )
+    lines = [
+        {
+            "method": "generateContentStream",
+            "response": [
+                {
+                    "candidates": [
+                        {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}
+                    ]
+                }
+            ],
+        }
+        for part in parts
+    ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return "replay:%s" % path
 
@@ -44,7 +63,10 @@ def program(model, root):
         def before_tool_execution(self, event_name, agent, kwargs):
             if kwargs["tool_name"] == "write_file":
                 content = kwargs["tool_args"]["content"].replace("MODEL", "model, signed")
-                return {"proceed": True, "modified_args": {**kwargs["tool_args"], "content": content}}
+                return {
+                    "proceed": True,
+                    "modified_args": {**kwargs["tool_args"], "content": content},
+                }
 
     class KeepsBuild:
         def before_tool_execution(self, event_name, agent, kwargs):
@@ -65,6 +87,8 @@ def program(model, root):
                     print("model: ", event.text)
 
     asyncio.run(work())
+
+
 # ---- its end ---------------------------------------------------------------------------
 
 

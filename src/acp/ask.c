@@ -77,8 +77,11 @@ static json_t *acp_permission_options(const json_t *message, bool has_form)
 	return options;
 }
 
+/* A vote lets nothing run yet. */
 static void acp_permission_chosen(struct acp_session *session, const json_t *message)
 {
+	if (json_object_get(message, "approvals"))
+		return;
 	acp_update(session, json_pack("{s:s, s:O, s:s}", "sessionUpdate", "tool_call_update",
 	                              "toolCallId", json_object_get(message, "callId"), "status",
 	                              "in_progress"));

@@ -3,6 +3,7 @@
  * (worker/interpose.h) that asks the editor for each text file that a tool reads or edits.
  *
  *     editor has no such file, or the text that is on disk   the workspace's provider answers
+ *     it answers with another error                          that is its no, in its words
  *     it has another text (line endings and a mark aside)    that is read, with its hash; an edit
  *                                                            is computed on it, and goes to the
  *                                                            editor by fs/write_text_file
@@ -34,6 +35,7 @@
 enum {
 	EDITOR_WAIT_MS = 30000, /* for an answer about a file */
 	BUFFERS_MAX = 4096,     /* files that are remembered */
+	EDITOR_WORDS_MAX = 200, /* bytes of what it says when it refuses */
 };
 
 struct acp_buffers {
@@ -66,12 +68,12 @@ struct acp_file_ask {
 	int64_t id;
 	struct loop_timer *timer;
 	/* Read when `is_done`, under the lock. */
-	bool is_done, is_answered;
-	json_t *result;             /* owned; NULL: an error */
+	bool is_done;
+	json_t *result, *error;     /* owned; one of them, or neither */
 };
 
 /* Wakes the thread, whose `ask` may no longer exist when this returns. */
-static void acp_file_ask_end(struct acp_file_ask *ask, bool is_answered, const json_t *result)
+static void acp_file_ask_end(struct acp_file_ask *ask, const json_t *result, const json_t *error)
 {
 	struct acp_buffers *buffers = ask->buffers;
 
@@ -83,8 +85,8 @@ static void acp_file_ask_end(struct acp_file_ask *ask, bool is_answered, const j
 		}
 	loop_timer_stop(ask->timer);
 	pthread_mutex_lock(&buffers->lock);
-	ask->is_answered = is_answered;
 	ask->result = json_incref((json_t *)result);
+	ask->error = json_incref((json_t *)error);
 	ask->is_done = true;
 	pthread_cond_broadcast(&buffers->answered);
 	pthread_mutex_unlock(&buffers->lock);
@@ -93,7 +95,7 @@ static void acp_file_ask_end(struct acp_file_ask *ask, bool is_answered, const j
 /* As acp_replied. */
 static void acp_file_replied(void *data, const json_t *result, const json_t *error)
 {
-	acp_file_ask_end(data, result || error, result);
+	acp_file_ask_end(data, result, error);
 }
 
 static void acp_file_ask_late(void *data)
@@ -101,7 +103,7 @@ static void acp_file_ask_late(void *data)
 	struct acp_file_ask *ask = data;
 
 	acp_forget(ask->buffers->session->acp, ask->id);
-	acp_file_ask_end(ask, false, NULL);
+	acp_file_ask_end(ask, NULL, NULL);
 }
 
 static void acp_file_ask_send(struct loop_task *task)
@@ -112,7 +114,7 @@ static void acp_file_ask_send(struct loop_task *task)
 
 	if (session->state == ACP_CLOSING || session->is_cancelling || session->acp->is_broken) {
 		json_decref(ask->params);
-		acp_file_ask_end(ask, false, NULL);
+		acp_file_ask_end(ask, NULL, NULL);
 		return;
 	}
 	ask->next = session->file_asks;
@@ -128,10 +130,10 @@ void acp_buffers_drop(struct acp_session *session)
 		acp_file_ask_late(session->file_asks);
 }
 
-/* Waits for the answer; takes `params`.  False: there is none.  *ret: the result, or NULL: the
- * editor answered with an error. */
+/* Waits for the answer; takes `params`.  False: there is none.  Else one of the two is a new
+ * reference: *ret, the result, or *ret_error. */
 static bool acp_ask_editor(struct acp_buffers *buffers, const char *method, json_t *params,
-                           json_t **ret)
+                           json_t **ret, json_t **ret_error)
 {
 	struct acp_file_ask ask = { .task.run = acp_file_ask_send, .buffers = buffers,
 		                    .method = method, .params = params };
@@ -142,7 +144,8 @@ static bool acp_ask_editor(struct acp_buffers *buffers, const char *method, json
 		pthread_cond_wait(&buffers->answered, &buffers->lock);
 	pthread_mutex_unlock(&buffers->lock);
 	*ret = ask.result;
-	return ask.is_answered;
+	*ret_error = ask.error;
+	return ask.result || ask.error;
 }
 
 /* The path as the editor has it, which gave the folder's name; the caller frees. */
@@ -165,16 +168,31 @@ static json_t *acp_file_params(const struct acp_buffers *buffers, const char *pa
 	                 json_text(span_str(shown)));
 }
 
+/* Whether an editor says by it that it has not the file, or reads none; everything else is a no. */
+static bool acp_has_no_text(const json_t *error)
+{
+	const json_int_t code = json_integer_value(json_object_get(error, "code"));
+
+	return code == ACP_NOT_FOUND || code == RPC_METHOD_NOT_FOUND;
+}
+
 /* The editor's text of a file; a new reference.  NULL and no error: it has none.  BUSY: it did not
- * answer. */
+ * answer; PERMISSION_DENIED: it refused. */
 static json_t *acp_editor_text(struct acp_buffers *buffers, const char *path, struct err *err)
 {
 	json_t *params = acp_file_params(buffers, path), *text;
-	json_auto_t *result = NULL;
+	json_auto_t *result = NULL, *error = NULL;
 
-	if (!acp_ask_editor(buffers, "fs/read_text_file", params, &result)) {
+	if (!acp_ask_editor(buffers, "fs/read_text_file", params, &result, &error)) {
 		err_set(err, ERR_BUSY, "The editor did not say whether it has unsaved changes of "
 		        "%s.", path);
+		return NULL;
+	}
+	if (error && !acp_has_no_text(error)) {
+		const char *said = acp_text(error, "message");
+
+		err_set(err, ERR_PERMISSION_DENIED, "The editor refused to give %s: \"%.*s\".",
+		        path, EDITOR_WORDS_MAX, said ? said : "");
 		return NULL;
 	}
 	text = json_object_get(result, "content");
@@ -471,7 +489,7 @@ static bool acp_buffer_write(struct acp_buffers *buffers, const struct acp_buffe
                              struct span made, struct err *err)
 {
 	json_auto_t *before = acp_editor_text(buffers, buffer->path, err), *after = NULL;
-	json_auto_t *result = NULL;
+	json_auto_t *result = NULL, *error = NULL;
 	json_t *params;
 
 	if (err->code != ERR_NONE)
@@ -481,7 +499,8 @@ static bool acp_buffer_write(struct acp_buffers *buffers, const struct acp_buffe
 		               "since it was last read. It was changed in the editor just now.");
 	params = acp_file_params(buffers, buffer->path);
 	json_object_set_new(params, "content", json_text(made));
-	if (!acp_ask_editor(buffers, "fs/write_text_file", params, &result) || !result)
+	if (!acp_ask_editor(buffers, "fs/write_text_file", params, &result, &error) ||
+	    error)
 		return err_set(err, ERR_BUSY, "%s has unsaved changes in the editor, and the "
 		               "editor did not take the edit.", buffer->path);
 	after = acp_editor_text(buffers, buffer->path, err);

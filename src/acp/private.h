@@ -66,6 +66,7 @@ struct acp_session {
 	char *message;                  /* owned; the id of the message that pieces belong to */
 	enum bus_topic message_kind;    /* CONTENT, THOUGHT; BUS_NONE: a new one begins */
 	char stop[32];                  /* why the model stopped last: its word */
+	bool is_foreign;                /* another front's prompt is under way */
 	bool is_titled;
 	json_int_t cost;                /* millionths of a dollar */
 };
@@ -112,6 +113,8 @@ void acp_update_text(struct acp_session *session, const char *kind, struct span 
 /* A message of the bus, and a notice of the session's. */
 void acp_update_bus(struct acp_session *session, enum bus_topic topic, const json_t *message);
 void acp_update_notice(struct acp_session *session, const json_t *notice);
+/* What others did with a question, or said (front_said). */
+void acp_update_others(struct acp_session *session, enum bus_topic topic, const json_t *message);
 
 /* The tool call of a message of the topic tool-call, a new reference, as the next three. */
 json_t *acp_call_begin(const struct acp_session *session, const json_t *message);

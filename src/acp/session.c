@@ -183,15 +183,21 @@ static void acp_session_bus(struct acp_session *session, const struct front_even
 {
 	if (bus_topic_answer(event->topic) != BUS_NONE)
 		acp_ask(session, event->topic, event->message);
-	else if (event->topic == BUS_QUESTION_ANSWERED)
-		acp_questions_over(session, event->message);
 	else
 		acp_update_bus(session, event->topic, event->message);
+	if (event->topic == BUS_QUESTION_ANSWERED || event->topic == BUS_QUESTION_VOTE ||
+	    event->topic == BUS_COMMENT)
+		acp_update_others(session, event->topic, event->message);
+	if (event->topic == BUS_QUESTION_ANSWERED)
+		acp_questions_over(session, event->message);
 }
 
 static void acp_session_event(struct acp_session *session, const struct front_event *event)
 {
 	switch (event->kind) {
+	case FRONT_STARTED:
+		session->is_foreign = event->by && !event->is_own;
+		break;
 	case FRONT_BUS:
 		acp_session_bus(session, event);
 		break;

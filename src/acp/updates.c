@@ -73,12 +73,28 @@ static void acp_say_notice(struct acp_session *session, const char *severity, st
 	                              severity));
 }
 
+void acp_update_others(struct acp_session *session, enum bus_topic topic, const json_t *message)
+{
+	_cleanup_free_ char *text = front_said(session->front, topic, message);
+
+	if (text)
+		acp_say_notice(session, "info", span_str(text));
+}
+
 void acp_update_notice(struct acp_session *session, const json_t *notice)
 {
 	const char *severity = acp_text(notice, "severity"), *text = acp_text(notice, "message");
 	_cleanup_free_ char *line = mem_printf("%s\n", text ? text : "");
 
 	acp_say_notice(session, severity ? severity : "info", span_str(line));
+}
+
+/* Of a page: the user's words, of this session or another front's prompt that is under way. */
+static void acp_publish_prompt(struct acp_session *session, const json_t *message)
+{
+	if (session->is_foreign || json_is_true(json_object_get(message, "steer")))
+		acp_update_text(session, "user_message_chunk",
+		                json_span(json_object_get(message, "text")));
 }
 
 static void acp_publish_content(struct acp_session *session, const json_t *message)
@@ -383,6 +399,7 @@ void acp_update_bus(struct acp_session *session, enum bus_topic topic, const jso
 {
 	static void (*const rows[BUS_TOPIC_COUNT])(struct acp_session *session,
 	                                            const json_t *message) = {
+		[BUS_PROMPT] = acp_publish_prompt,
 		[BUS_CONTENT] = acp_publish_content,
 		[BUS_THOUGHT] = acp_publish_thought,
 		[BUS_TOOL_CALL] = acp_publish_call,

@@ -71,7 +71,7 @@ enum err_class {
 	X(OUTSIDE_WORKSPACE, "outside_workspace", DENIED,                                     \
 	  "Only paths beneath the workspace roots can be reached.")                           \
 	X(PERMISSION_DENIED, "permission_denied", DENIED,                                     \
-	  "The operating system forbids it; the user has to change permissions.")             \
+	  "The system or the user's editor forbids it; only the user can change that.")       \
 	X(IGNORED, "ignored", DENIED,                                                         \
 	  "The user's ignore files exclude it: work without it, or ask the user.")      \
 	X(DENIED_BY_POLICY, "denied_by_policy", DENIED, "A policy forbids it; do not retry.") \

@@ -257,6 +257,8 @@
 #define LIMIT_GUARD_SESSION_S (12 * 3600)
 /* Seconds without a command in a workspace after which its records are removed. */
 #define LIMIT_GUARD_FILE_S (30 * 24 * 3600)
+/* Seconds from one search for such records to the next: the end of a session pays for it. */
+#define LIMIT_GUARD_LOOK_S 3600
 /* Commands of a session that run at the same time. */
 #define LIMIT_GUARD_COMMANDS 1024
 /* The description of one for the others: the start of the command and its writable paths. */

@@ -88,18 +88,6 @@ static void raise_descriptor_limit(void)
 	}
 }
 
-/* This process holds keys: neither it nor its children may leave a core dump.  A limit of one byte
- * also keeps the kernel from handing it to a program (core(5)); 0 does not. */
-static void forbid_core_dumps(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_cur != 1 && limit.rlim_max >= 1) {
-		limit.rlim_cur = 1;
-		setrlimit(RLIMIT_CORE, &limit);
-	}
-}
-
 static int run_program(int argc, char **argv)
 {
 	_cleanup_invocation_ struct invocation invocation = { 0 };
@@ -150,8 +138,14 @@ int main(int argc, char **argv)
 {
 	struct program program = { argc, argv, CLI_FAILED };
 	pthread_t thread;
+	struct rlimit limit;
 
-	forbid_core_dumps();
+	/* This process holds keys: neither it nor its children may leave a core dump. A limit of
+	 * one byte also keeps the kernel from handing it to a program (core(5)); 0 does not. */
+	if (getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_cur != 1 && limit.rlim_max >= 1) {
+		limit.rlim_cur = 1;
+		setrlimit(RLIMIT_CORE, &limit);
+	}
 	environment_conceal();
 	output_setup();
 	raise_descriptor_limit();

@@ -40,14 +40,6 @@ static size_t cursor_skip_blanks(struct env_cursor *cursor)
 	return (size_t)(cursor->at - from);
 }
 
-static void skip_line(struct env_cursor *cursor)
-{
-	while (!at_end(cursor))
-		cursor->at++;
-	while (cursor->at < cursor->end && at_end(cursor))
-		cursor->at++;
-}
-
 static bool is_env_name_char(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '-';
@@ -179,6 +171,9 @@ void env_file_parse(struct span text,
 
 		if (cursor_read_line(&cursor, &name, &value))
 			take(data, name, value.data ? value.data : "");
-		skip_line(&cursor);
+		while (!at_end(&cursor))
+			cursor.at++;
+		while (cursor.at < cursor.end && at_end(&cursor))
+			cursor.at++;
 	}
 }

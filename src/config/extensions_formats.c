@@ -32,21 +32,6 @@ static const struct format_member {
 	{ "migratedTo", { JSON_STRING, JSON_STRING }, "a text" },
 };
 
-/* A member of another type than it should have is as none. */
-static void drop_odd_members(const struct manifest_reading *reading, json_t *manifest)
-{
-	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
-		const json_t *value = json_object_get(manifest, members[i].name);
-
-		if (!value || json_typeof(value) == members[i].types[0] ||
-		    json_typeof(value) == members[i].types[1])
-			continue;
-		config_problem(reading, "\"%s\" is not %s; it is ignored.", members[i].name,
-		               members[i].phrase);
-		json_object_del(manifest, members[i].name);
-	}
-}
-
 static json_t *gemini_read(const struct manifest_reading *reading, const json_t *said,
                            struct err *err)
 {
@@ -64,7 +49,17 @@ static json_t *gemini_read(const struct manifest_reading *reading, const json_t 
 		return NULL;
 	}
 	manifest = json_copy((json_t *)said);
-	drop_odd_members(reading, manifest);
+	/* A member of another type than it should have is as none. */
+	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+		const json_t *value = json_object_get(manifest, members[i].name);
+
+		if (!value || json_typeof(value) == members[i].types[0] ||
+		    json_typeof(value) == members[i].types[1])
+			continue;
+		config_problem(reading, "\"%s\" is not %s; it is ignored.", members[i].name,
+		               members[i].phrase);
+		json_object_del(manifest, members[i].name);
+	}
 	for (int part = 0; part < EXTENSION_PARTS; part++)
 		json_object_set_new(reading->parts, extension_part_name((enum extension_part)part),
 		                    json_pack("[s]", extension_part_name(

@@ -615,17 +615,11 @@ static char *user_folder(void)
 	return own && *own ? file_plain_path(own) : file_home();
 }
 
-static void set_hash(struct home *home)
-{
-	struct sha256 sum = sha256_of(span_str(home->project));
-
-	sha256_hex(&sum, home->hash);
-}
-
 bool home_open(const char *project, struct home **ret, struct err *err)
 {
 	char *user = user_folder();
 	struct home *home;
+	struct sha256 sum;
 
 	if (!user)
 		return err_set(err, ERR_INVALID_ARGUMENT,
@@ -638,7 +632,8 @@ bool home_open(const char *project, struct home **ret, struct err *err)
 	home->project = realpath(project, NULL);
 	if (!home->project)
 		home->project = mem_strdup(project);
-	set_hash(home);
+	sum = sha256_of(span_str(home->project));
+	sha256_hex(&sum, home->hash);
 	*ret = home;
 	return true;
 }

@@ -124,24 +124,6 @@ static void set_flag(struct setting *row, char flag)
 	}
 }
 
-static void take_row(const char **at)
-{
-	struct setting *row = &table.rows[table.count++];
-	const char *flags;
-
-	row->path = field(at);
-	row->type = type_of_letter(*field(at));
-	row->fallback = field(at);
-	row->choices = field(at);
-	row->help = field(at);
-	if (!*row->fallback)
-		row->fallback = NULL;
-	if (!*row->choices)
-		row->choices = NULL;
-	for (flags = field(at); *flags; flags++)
-		set_flag(row, *flags);
-}
-
 static void take_apart(void)
 {
 	const struct setting_group groups[] = { schema_core, schema_ui, schema_experimental,
@@ -150,8 +132,22 @@ static void take_apart(void)
 	for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
 		const char *at = groups[i].rows;
 
-		while (at < groups[i].rows + groups[i].len && table.count < ROWS_MAX)
-			take_row(&at);
+		while (at < groups[i].rows + groups[i].len && table.count < ROWS_MAX) {
+			struct setting *row = &table.rows[table.count++];
+			const char *flags;
+
+			row->path = field(&at);
+			row->type = type_of_letter(*field(&at));
+			row->fallback = field(&at);
+			row->choices = field(&at);
+			row->help = field(&at);
+			if (!*row->fallback)
+				row->fallback = NULL;
+			if (!*row->choices)
+				row->choices = NULL;
+			for (flags = field(&at); *flags; flags++)
+				set_flag(row, *flags);
+		}
 	}
 }
 
@@ -181,11 +177,6 @@ const struct setting *schema_exact(const char *path)
 	return NULL;
 }
 
-static bool takes_members(const struct setting *row)
-{
-	return row->type == SETTING_OBJECT || row->type == SETTING_SWITCH;
-}
-
 /* "hooks.*" and "hooks.Anything". */
 static bool is_wildcard_of(const struct setting *row, const char *path)
 {
@@ -202,7 +193,8 @@ const struct setting *schema_find(const char *path)
 	for (size_t i = 0; !found && i < schema_count(); i++) {
 		const struct setting *row = schema_at(i);
 
-		if ((takes_members(row) && schema_is_below(path, row->path)) ||
+		if (((row->type == SETTING_OBJECT || row->type == SETTING_SWITCH) &&
+		     schema_is_below(path, row->path)) ||
 		    is_wildcard_of(row, path))
 			found = row;
 	}
@@ -323,21 +315,17 @@ static bool are_strings(const json_t *value)
 	return true;
 }
 
-static bool is_whole_number(const json_t *value)
-{
-	double real = json_is_real(value) ? json_real_value(value) : 0.5;
-
-	return json_is_integer(value) ||
-	       (real >= -9e15 && real <= 9e15 && real == (double)(int64_t)real);
-}
-
 bool schema_accepts(const struct setting *setting, const json_t *value)
 {
 	switch (setting->type) {
+		double real;
+
 	case SETTING_BOOLEAN:
 		return json_is_boolean(value);
 	case SETTING_INTEGER:
-		return is_whole_number(value);
+		real = json_is_real(value) ? json_real_value(value) : 0.5;
+		return json_is_integer(value) ||
+		       (real >= -9e15 && real <= 9e15 && real == (double)(int64_t)real);
 	case SETTING_NUMBER:
 		return json_is_number(value);
 	case SETTING_STRING:

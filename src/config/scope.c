@@ -150,14 +150,6 @@ static void move(json_t *value, json_t *moved, const struct move *row)
 	json_object_set_new(moved, row->to, json_string(first_name(moved, row->from)));
 }
 
-/* Moves what stands under a name of an earlier version of Gemini CLI to the new one, unless that is
- * there too; *moved gets the old path for each new one.  The file stays as it is. */
-static void settings_migrate(json_t *value, json_t *moved)
-{
-	for (size_t i = 0; i < ARRAY_LEN(moves); i++)
-		move(value, moved, &moves[i]);
-}
-
 /* ---- one file ---------------------------------------------------------------- */
 
 /* The servers of PATH, which settings.json of the same folder does not have. */
@@ -216,7 +208,11 @@ bool scope_read(struct scope *scope, struct err *err)
 		return err_set(err, ERR_INVALID_ARGUMENT, "%s: Settings must be an object.",
 		               scope->path);
 	scope->lines = jsonc_lines(file_text_span(&scope->text));
-	settings_migrate(scope->value, scope->moved);
+	/* Moves what stands under a name of an earlier version of Gemini CLI to the new one,
+	 * unless that is there too; *moved gets the old path for each new one. The file stays as
+	 * it is. */
+	for (size_t i = 0; i < ARRAY_LEN(moves); i++)
+		move(scope->value, scope->moved, &moves[i]);
 	return true;
 }
 

@@ -96,22 +96,7 @@ static json_t *common(const json_t *low, const json_t *high)
 	return result;
 }
 
-/* Prototypes are no settings, and other programs read the same files. */
-static bool is_forbidden(const char *name)
-{
-	return strcmp(name, "__proto__") == 0 || strcmp(name, "constructor") == 0 ||
-	       strcmp(name, "prototype") == 0;
-}
-
 static void merge_object(json_t *low, const json_t *high, struct buf *path);
-
-static json_t *shallow(const json_t *low, const json_t *high)
-{
-	json_t *result = json_copy((json_t *)low);
-
-	json_object_update(result, (json_t *)high);
-	return result;
-}
 
 static json_t *deep(json_t *low, const json_t *high, struct buf *path)
 {
@@ -126,8 +111,12 @@ static json_t *merged(json_t *low, json_t *high, struct buf *path)
 	const struct setting *row = path->overflowed ? NULL : schema_find(path->data);
 	enum setting_merge how = row ? row->merge : MERGE_REPLACE;
 
-	if (how == MERGE_SHALLOW && json_is_object(low) && json_is_object(high))
-		return shallow(low, high);
+	if (how == MERGE_SHALLOW && json_is_object(low) && json_is_object(high)) {
+		json_t *result = json_copy((json_t *)low);
+
+		json_object_update(result, (json_t *)high);
+		return result;
+	}
 	if (how == MERGE_INTERSECT && json_is_array(low) && json_is_array(high))
 		return common(low, high);
 	if ((how == MERGE_CONCAT || how == MERGE_UNION) && json_is_array(low))
@@ -145,7 +134,8 @@ static void merge_object(json_t *low, const json_t *high, struct buf *path)
 	json_t *value;
 
 	json_object_foreach((json_t *)high, name, value) {
-		if (is_forbidden(name))
+		if (strcmp(name, "__proto__") == 0 || strcmp(name, "constructor") == 0 ||
+		    strcmp(name, "prototype") == 0)
 			continue;
 		if (len)
 			buf_char(path, '.');

@@ -149,11 +149,6 @@ struct taking {
 	               * settings name */
 };
 
-static bool is_excluded(const struct taking *taking, struct span name)
-{
-	return !taking->gemini && json_lists(taking->options->excluded, name);
-}
-
 static unsigned taking_line(const struct taking *taking, struct span name)
 {
 	struct counted *counted = taking->counted;
@@ -245,7 +240,7 @@ static bool taking_accepts(const struct taking *taking, struct span name, const 
 	if (!taking->project)
 		return !taking->behind || !row ||
 		       (!row->others && row->project != AUTHORITY_TRUSTED);
-	if (is_excluded(taking, name))
+	if (!taking->gemini && json_lists(taking->options->excluded, name))
 		return false;
 	if (row && row->project != AUTHORITY_LACKING)
 		return project_may_give(taking, row, name, key, value);

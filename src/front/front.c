@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/setup/prepare.h"
+#include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/settings.h"
@@ -169,6 +170,51 @@ void front_detach(struct front *front)
 const char *front_name(const struct front *front)
 {
 	return front->name;
+}
+
+/* The vote of a person; `who`: their name here. */
+static void vote_words(struct buf *text, const char *who, const json_t *message)
+{
+	static const struct {
+		const char *vote, *words;
+	} words[] = { { "approve", "approved" }, { "veto", "said no" },
+		      { "against", "said no, and can be outvoted" },
+		      { "lapsed", "no longer approves what is asked about" } };
+	const char *missing = json_string_value(json_object_get(message, "missing"));
+	const struct span vote = json_span(json_object_get(message, "vote"));
+	size_t i;
+	json_t *name;
+
+	for (i = 0; i < ARRAY_LEN(words); i++)
+		if (span_eq(vote, span_str(words[i].vote)))
+			buf_printf(text, "%s %s", who, words[i].words);
+	buf_printf(text, ": %lld of %lld approvals",
+	           (long long)json_integer_value(json_object_get(message, "approvals")),
+	           (long long)json_integer_value(json_object_get(message, "needed")));
+	json_array_foreach(json_object_get(message, "approvedBy"), i, name)
+		buf_printf(text, "%s%s", i ? ", " : " (", json_string_value(name));
+	buf_str(text, i ? ")" : "");
+	if (missing && !span_eq(vote, SPAN("veto")))
+		buf_printf(text, "; needs %s", missing);
+}
+
+char *front_said(const struct front *front, enum bus_topic topic, const json_t *message)
+{
+	const char *by = json_string_value(json_object_get(message, "by"));
+	const bool is_own = by && !strcmp(by, front->name);
+	_cleanup_buf_ struct buf text = BUF_INIT(64 << 10);
+
+	if (!by || (is_own && topic == BUS_QUESTION_ANSWERED))
+		return NULL;
+	if (topic == BUS_QUESTION_VOTE)
+		vote_words(&text, is_own ? "You" : by, message);
+	else if (topic == BUS_QUESTION_ANSWERED)
+		buf_printf(&text, "Answered by %s: %s", by,
+		           json_string_value(json_object_get(message, "outcome")));
+	else
+		buf_printf(&text, "%s: %s", by,
+		           json_string_value(json_object_get(message, "text")));
+	return buf_steal(&text);
 }
 
 struct front_event *front_take(struct front *front)

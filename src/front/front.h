@@ -200,6 +200,10 @@ void front_detach(struct front *front);
 const char *front_name(const struct front *front);
 /* All that has come, the first first, for the caller; NULL: nothing. */
 struct front_event *front_take(struct front *front);
+/* What people did with a question (BUS_QUESTION_VOTE, BUS_QUESTION_ANSWERED) or said (BUS_COMMENT),
+ * as a line to be shown here: "anna approved: 1 of 2 approvals (anna); needs 1 more of @ops".  The
+ * caller frees it; NULL: it is the front's own answer, or none of a front's. */
+char *front_said(const struct front *front, enum bus_topic topic, const json_t *message);
 
 /* Those of answers, orders and comments may also be called from listeners of the session's bus and
  * from hooks. */

@@ -198,37 +198,23 @@ static bool argv_try(const struct worker_place *place, bool is_only,
 	return ok;
 }
 
-static void confinement_take_argv(struct confinement *confinement,
-                                  const struct worker_place *place)
-{
-	const size_t count = json_array_size(place->argv);
-
-	worker_texts_free(confinement->worker);
-	confinement->worker = mem_alloc(count + 1, sizeof(*confinement->worker));
-	for (size_t i = 0; i < count; i++)
-		confinement->worker[i] =
-			mem_strdup(json_string_value(json_array_get(place->argv, i)));
-	if (place->root && !confinement->root)
-		confinement->root = mem_strdup(place->root);
-}
-
-/* A remote worker has its own home and level. */
-static void confinement_leave(struct confinement *confinement, bool level_given)
-{
-	free(confinement->journal);
-	confinement->journal = NULL;
-	confinement->options.journal_folder = NULL;
-	confinement->options.level_given = level_given;
-}
-
 static bool worker_place_try(const struct worker_place *place, bool is_only,
                              struct confinement *confinement, struct err *err)
 {
 	_cleanup_free_ char *root = mem_strdup(confinement->root);
 	_cleanup_buf_ struct buf name = BUF_INIT(8 * SHOWN);
 
-	if (place->argv)
-		confinement_take_argv(confinement, place);
+	if (place->argv) {
+		const size_t count = json_array_size(place->argv);
+
+		worker_texts_free(confinement->worker);
+		confinement->worker = mem_alloc(count + 1, sizeof(*confinement->worker));
+		for (size_t i = 0; i < count; i++)
+			confinement->worker[i] =
+				mem_strdup(json_string_value(json_array_get(place->argv, i)));
+		if (place->root && !confinement->root)
+			confinement->root = mem_strdup(place->root);
+	}
 	if (place->argv ? argv_try(place, is_only, confinement, err) :
 	                  local_try(place, confinement, err)) {
 		worker_place_put(&name, place);
@@ -269,8 +255,13 @@ static bool try_all(const json_t *list, bool level_given, struct confinement *co
 		if (!worker_place_read(entry, i, &place, err))
 			return false;
 		if (worker_place_try(&place, json_array_size(list) == 1, confinement, &why)) {
-			if (confinement->worker)
-				confinement_leave(confinement, level_given);
+			if (confinement->worker) {
+				/* A remote worker has its own home and level. */
+				free(confinement->journal);
+				confinement->journal = NULL;
+				confinement->options.journal_folder = NULL;
+				confinement->options.level_given = level_given;
+			}
 			say_chosen(confinement, &passed, notices);
 			confinement->passed_over = buf_steal(&passed);
 			return true;

@@ -284,28 +284,24 @@ static bool runner_open(struct front_runner *runner, const struct front_order *o
 	return false;
 }
 
-static void runner_greet(struct front_runner *runner, const struct front_order *order)
-{
-	struct front_event event = { .kind = FRONT_OPENED };
-
-	if (!runner->starts_late)
-		host_start_session(session_host(runner->session));
-	event.message = opened_facts(runner);
-	pthread_mutex_lock(&runner->lock);
-	json_object_update(runner->facts, event.message);
-	pthread_mutex_unlock(&runner->lock);
-	runner_note_facts(runner, NULL);
-	runner_report_end(runner, order, &event);
-}
-
 /* ---- what is given ------------------------------------------------------------------ */
 
 static void runner_do_open(struct front_runner *runner, const struct front_order *order)
 {
 	if (!runner->is_open)
 		runner_report_found(runner);
-	if (runner_open(runner, order))
-		runner_greet(runner, order);
+	if (runner_open(runner, order)) {
+		struct front_event event = { .kind = FRONT_OPENED };
+
+		if (!runner->starts_late)
+			host_start_session(session_host(runner->session));
+		event.message = opened_facts(runner);
+		pthread_mutex_lock(&runner->lock);
+		json_object_update(runner->facts, event.message);
+		pthread_mutex_unlock(&runner->lock);
+		runner_note_facts(runner, NULL);
+		runner_report_end(runner, order, &event);
+	}
 }
 
 static bool runner_is_interrupted(struct front_runner *runner)
@@ -396,22 +392,6 @@ static void runner_do_pause(struct front_runner *runner, const struct front_orde
 	runner_report_end(runner, order, &event);
 }
 
-static void runner_do(struct front_runner *runner, const struct front_order *order)
-{
-	static void (*const doers[])(struct front_runner *runner,
-	                             const struct front_order *order) = {
-		[FRONT_ORDER_OPEN] = runner_do_open,
-		[FRONT_ORDER_PROMPT] = runner_do_prompt,
-		[FRONT_ORDER_TASK] = runner_do_task,
-		[FRONT_ORDER_PAUSE] = runner_do_pause,
-	};
-	struct front_event event = { .kind = FRONT_STARTED, .by = order->by };
-
-	front_hub_await(&runner->hub, front_hub_add(&runner->hub, &event, order->giver),
-	                order->giver);
-	doers[order->kind](runner, order);
-}
-
 static void order_free(struct front_order *order)
 {
 	if (!order)
@@ -479,8 +459,20 @@ static void *runner_run(void *data)
 	struct front_event over = { .kind = FRONT_OVER };
 	struct front_order *order;
 
-	while ((order = runner_next(runner)))
-		runner_do(runner, order);
+	while ((order = runner_next(runner))) {
+		static void (*const doers[])(struct front_runner *runner,
+		                             const struct front_order *order) = {
+			[FRONT_ORDER_OPEN] = runner_do_open,
+			[FRONT_ORDER_PROMPT] = runner_do_prompt,
+			[FRONT_ORDER_TASK] = runner_do_task,
+			[FRONT_ORDER_PAUSE] = runner_do_pause,
+		};
+		struct front_event event = { .kind = FRONT_STARTED, .by = order->by };
+
+		front_hub_await(&runner->hub, front_hub_add(&runner->hub, &event, order->giver),
+		                order->giver);
+		doers[order->kind](runner, order);
+	}
 	runner_refuse_rest(runner);
 	runner_shut(runner, runner->reason);
 	front_hub_add(&runner->hub, &over, NULL);

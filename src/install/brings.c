@@ -305,16 +305,6 @@ static void consent_part(struct bringing *bringing, enum extension_part part,
 		consent_place(bringing, json_string_value(place), one);
 }
 
-/* What hasp leaves alone of it. */
-static void consent_unused(struct bringing *bringing)
-{
-	const json_t *what;
-	size_t i;
-
-	json_array_foreach(extension_unused(bringing->manifest), i, what)
-		consent_line(bringing, "not used by hasp", "", json_string_value(what));
-}
-
 /* ---- variables of the user's ----------------------------------------------------------- */
 
 static bool names_a_setting(const struct bringing *bringing, struct span name)
@@ -418,6 +408,9 @@ static void consent_settings(struct bringing *bringing)
 
 static char *brings_text(const char *folder, const json_t *manifest, bool all)
 {
+	const json_t *what;
+	size_t i;
+
 	struct bringing bringing = { .folder = folder, .manifest = manifest,
 		                     .out = BUF_INIT(CONSENT_BYTES), .all = all };
 	char *text;
@@ -442,7 +435,9 @@ static char *brings_text(const char *folder, const json_t *manifest, bool all)
 	consent_kind(&bringing);
 	consent_variables(&bringing);
 	consent_kind(&bringing);
-	consent_unused(&bringing);
+	/* What hasp leaves alone of it. */
+	json_array_foreach(extension_unused(bringing.manifest), i, what)
+		consent_line(&bringing, "not used by hasp", "", json_string_value(what));
 	consent_kind(&bringing);
 	text = mem_printf("%s%s", bringing.out.data ? bringing.out.data : "",
 	                  bringing.out.overflowed ? "\n  ... and more than can be shown\n" :

@@ -23,11 +23,6 @@
 
 enum { STAGES_MAX = 1000 };
 
-static char *staging_folder(const struct install_stage *stage)
-{
-	return mem_printf("%s/" STAGING, stage->extensions);
-}
-
 /* Removes those of processes that were killed before they finished. */
 static void remove_stale_stages(const char *staging)
 {
@@ -70,7 +65,7 @@ void install_stage_close(struct install_stage *stage)
 	struct err ignored = ERR_INIT;
 
 	if (stage->extensions) {
-		_cleanup_free_ char *staging = staging_folder(stage);
+		_cleanup_free_ char *staging = mem_printf("%s/" STAGING, stage->extensions);
 
 		if (stage->path)
 			tree_remove(staging, stage->name, &ignored);

@@ -56,15 +56,6 @@ static bool market_of_file(const char *path, struct market *ret, struct err *err
 	       market_parse(file_text_span(&text), &place, ret, err);
 }
 
-static bool market_of_address(const char *url, struct market *ret, struct err *err)
-{
-	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MARKET_BYTES);
-	const struct market_place place = { .shown = url };
-
-	return install_download_text(url, &text, err) &&
-	       market_parse(buf_view(&text), &place, ret, err);
-}
-
 static bool market_of_repository(const struct install_source *source, const char *ref,
                                  const struct home *home, struct market *ret, struct err *err)
 {
@@ -105,8 +96,13 @@ static bool market_open(const char *word, const char *ref, const struct home *ho
 		return market_of_folder(source.text, ret, err);
 	if (source.kind == SOURCE_FILE)
 		return market_of_file(source.text, ret, err);
-	if (url_is_list(word))
-		return market_of_address(word, ret, err);
+	if (url_is_list(word)) {
+		_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MARKET_BYTES);
+		const struct market_place place = { .shown = word };
+
+		return install_download_text(word, &text, err) &&
+		       market_parse(buf_view(&text), &place, ret, err);
+	}
 	if (source.git)
 		return market_of_repository(&source, ref, home, ret, err);
 	return err_set(err, ERR_INVALID_ARGUMENT,

@@ -123,16 +123,6 @@ static bool own_options(const struct settings *settings, const json_t *own, cons
 	return true;
 }
 
-static bool unknown_provider(const char *name, size_t len, struct err *err)
-{
-	_cleanup_buf_ struct buf names = BUF_INIT(ERR_MESSAGE_MAX);
-
-	choice_provider_names(&names);
-	return err_set(err, ERR_INVALID_ARGUMENT,
-	               "Unknown model provider %.*s. Known: %s, and those of hasp.providers.",
-	               (int)(len < 64 ? len : 64), name, names.data);
-}
-
 /* ---- words ---- */
 
 static enum model_loading_by loading_setting(const struct settings *settings)
@@ -281,8 +271,15 @@ static bool choose_named(const struct settings *settings, const char *words, siz
 	struct model_options *options = &choice->options;
 	bool google;
 
-	if (!own && !row)
-		return unknown_provider(words, len, err);
+	if (!own && !row) {
+		_cleanup_buf_ struct buf names = BUF_INIT(ERR_MESSAGE_MAX);
+
+		choice_provider_names(&names);
+		return err_set(
+			err, ERR_INVALID_ARGUMENT,
+			"Unknown model provider %.*s. Known: %s, and those of hasp.providers.",
+			(int)(len < 64 ? len : 64), words, names.data);
+	}
 	if (!auth_type_allowed(settings, own ? NULL : row, err))
 		return false;
 	options->label = choice_keep(choice->store, mem_strdup(name));
@@ -353,13 +350,6 @@ static void warn_of_projects_key(struct model_choice *choice, const struct choic
 		                       store->key_from));
 }
 
-static void warn_of_fallback(struct model_choice *choice, const char *name, const char *why)
-{
-	choice_warn(choice,
-	            mem_printf("Cannot use the fallback %.64s (hasp.fallbacks): %s", name,
-	                       why));
-}
-
 static bool add_fallback(const struct settings *settings, const char *name, size_t at,
                          struct model_choice *choice)
 {
@@ -376,7 +366,9 @@ static bool add_fallback(const struct settings *settings, const char *name, size
 		store->list[at] = &store->fallbacks[at].options;
 		return true;
 	}
-	warn_of_fallback(choice, name, err.message);
+	choice_warn(choice,
+	            mem_printf("Cannot use the fallback %.64s (hasp.fallbacks): %s", name,
+	                       err.message));
 	return false;
 }
 

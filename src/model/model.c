@@ -240,17 +240,6 @@ json_t *model_sendable(struct model *model, const json_t *contents)
 
 enum { PAUSES_MAX = 8 };
 
-static void add_usage(struct model_usage *sum, const struct model_usage *more)
-{
-	sum->input += more->input;
-	sum->cached += more->cached;
-	sum->cache_written += more->cache_written;
-	sum->output += more->output;
-	sum->thoughts += more->thoughts;
-	sum->tool += more->tool;
-	sum->total += more->total;
-}
-
 /* The reply becomes what was said before the pause, and itself. */
 static void add_to_paused(struct reply_request *pending, struct model_reply *reply)
 {
@@ -263,7 +252,13 @@ static void add_to_paused(struct reply_request *pending, struct model_reply *rep
 	}
 	json_array_extend(json_object_get(before->content, "parts"),
 	                  json_object_get(reply->content, "parts"));
-	add_usage(&before->usage, &reply->usage);
+	before->usage.input += reply->usage.input;
+	before->usage.cached += reply->usage.cached;
+	before->usage.cache_written += reply->usage.cache_written;
+	before->usage.output += reply->usage.output;
+	before->usage.thoughts += reply->usage.thoughts;
+	before->usage.tool += reply->usage.tool;
+	before->usage.total += reply->usage.total;
 	model_grounding_join(&before->grounding, mem_steal(&reply->grounding));
 	reply->usage = before->usage;
 	json_decref(reply->content);
@@ -288,15 +283,6 @@ static bool goes_on_after_pause(struct reply_request *pending, struct model_repl
 	stream_retry_init(&pending->retry, &current_endpoint(pending->model)->options,
 	                  pending->model->current + 1 < pending->model->count);
 	return true;
-}
-
-/* Another model starts the reply from the beginning (model.h says why). */
-static void forget_paused(struct reply_request *pending)
-{
-	model_reply_release(&pending->paused);
-	pending->pauses = 0;
-	json_decref((json_t *)pending->request.contents);
-	pending->request.contents = json_incref(pending->contents);
 }
 
 static void finish_paused(struct reply_request *pending, struct model_reply *reply)
@@ -374,7 +360,11 @@ static void go_to_fallback(struct reply_request *pending, const struct attempt *
 	_cleanup_free_ char *text = mem_printf(
 		"%s%s", why->message, pending->paused.content ? " " PAUSED_DROPPED : "");
 
-	forget_paused(pending);
+	/* Another model starts the reply from the beginning (model.h says why). */
+	model_reply_release(&pending->paused);
+	pending->pauses = 0;
+	json_decref((json_t *)pending->request.contents);
+	pending->request.contents = json_incref(pending->contents);
 	emit_event(pending, &(struct model_event){ .kind = MODEL_RESTART,
 	                                          .text = span_str(text),
 	                                          .attempt = pending->requests + 1 });

@@ -177,18 +177,14 @@ static bool visit_deep(const struct visit *visit, json_t *value, unsigned depth)
 	return (json_is_object(value) && visit_leaf(visit, value, visit->row->path)) || found;
 }
 
-static bool is_reasoning(const json_t *item)
-{
-	return span_eq(json_span(json_object_get(item, "type")), SPAN("reasoning"));
-}
-
 static bool visit_reasoning(const struct visit *visit, json_t *body)
 {
 	json_t *items = json_object_get(body, "input");
 	bool found = false;
 
 	for (size_t i = json_array_size(items); i-- > 0;) {
-		if (!is_reasoning(json_array_get(items, i)))
+		if (!span_eq(json_span(json_object_get(json_array_get(items, i), "type")),
+		             SPAN("reasoning")))
 			continue;
 		found = true;
 		if (visit->change)

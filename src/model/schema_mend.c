@@ -291,18 +291,6 @@ static void mend_choices_of_gemini(json_t *flat)
 	json_decref(any);
 }
 
-static void mend_choices(const struct schema_fitting *fitting, json_t *flat)
-{
-	const json_t *choices = json_object_get(flat, "enum");
-
-	if (choices && (!json_array_size(choices) ||
-	                json_array_size(choices) > LIMIT_MODEL_SCHEMA_CHOICES))
-		json_object_del(flat, "enum");
-	if (fitting->column == FIT_GEMINI &&
-	    (json_object_get(flat, "enum") || json_object_get(flat, "const")))
-		mend_choices_of_gemini(flat);
-}
-
 /* What both readers of patterns have: Python's re, and ECMA-262. */
 bool schema_mend_pattern_fits(struct span pattern)
 {
@@ -326,6 +314,7 @@ bool schema_mend_pattern_fits(struct span pattern)
 void schema_mend(const struct schema_fitting *fitting, json_t *flat)
 {
 	const json_t *nullable = json_object_get(flat, "nullable");
+	const json_t *choices;
 
 	if (json_object_get(flat, "type"))
 		schema_mend_set_types(flat, schema_mend_types(flat));
@@ -337,7 +326,13 @@ void schema_mend(const struct schema_fitting *fitting, json_t *flat)
 	mend_required(flat);
 	mend_bound(fitting, flat, "exclusiveMinimum", "minimum", 1);
 	mend_bound(fitting, flat, "exclusiveMaximum", "maximum", -1);
-	mend_choices(fitting, flat);
+	choices = json_object_get(flat, "enum");
+	if (choices && (!json_array_size(choices) ||
+	                json_array_size(choices) > LIMIT_MODEL_SCHEMA_CHOICES))
+		json_object_del(flat, "enum");
+	if (fitting->column == FIT_GEMINI &&
+	    (json_object_get(flat, "enum") || json_object_get(flat, "const")))
+		mend_choices_of_gemini(flat);
 	if (fitting->format->fills && has_type(flat, "object") &&
 	    !json_is_object(json_object_get(flat, "properties")))
 		json_object_set_new(flat, "properties", json_object());

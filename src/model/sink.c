@@ -458,15 +458,6 @@ static void drop_calls(struct reply_sink *sink, json_t *parts)
 	}
 }
 
-/* Thoughts that preceded a dropped call are useless, and some providers reject them. */
-static void drop_last_thoughts(json_t *parts)
-{
-	size_t count = json_array_size(parts);
-
-	while (count && part_is_thought(json_array_get(parts, count - 1)))
-		json_array_remove(parts, --count);
-}
-
 static char *why_withheld(const struct reply_sink *sink)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(2048);
@@ -520,8 +511,14 @@ void sink_close(struct reply_sink *sink)
 		sink->finish = MODEL_FINISH_TOOLS;
 	if (!reply_is_whole(sink))
 		drop_calls(sink, parts);
-	if (sink->finish == MODEL_FINISH_LENGTH || (sink->left_out && !reply_is_whole(sink)))
-		drop_last_thoughts(parts);
+	if (sink->finish == MODEL_FINISH_LENGTH || (sink->left_out && !reply_is_whole(sink))) {
+		/* Thoughts that preceded a dropped call are useless, and some providers reject
+		 * them. */
+		size_t count = json_array_size(parts);
+
+		while (count && part_is_thought(json_array_get(parts, count - 1)))
+			json_array_remove(parts, --count);
+	}
 	if (sink->left_out && !sink->withheld)
 		sink->withheld = why_withheld(sink);
 	json_array_foreach(parts, i, part)

@@ -174,6 +174,20 @@ static bool send_result(const struct derive_result *result)
 	return child_answer(object, buf_view(&result->text));
 }
 
+/* A member that is read by its own format, and the content of "a.pdf.gz", need that one's library,
+ * which cannot be loaded later. A failure is reported by its reader. */
+static void load_of_content(const struct derive_request *request)
+{
+	const char *dot = strrchr(request->name, '.');
+	_cleanup_free_ char *name = request->member ? mem_strdup(request->member) :
+	                            mem_dup(request->name, dot ? (size_t)(dot - request->name) : 0);
+	const struct format *format = format_of_name(name);
+	struct err ignored = ERR_INIT;
+
+	if (format && format->load)
+		format->load(&ignored);
+}
+
 static bool run_reader(const struct child_task *task, struct derive_result *result,
                        struct err *err)
 {
@@ -183,6 +197,7 @@ static bool run_reader(const struct child_task *task, struct derive_result *resu
 
 	if (format->load && !format->load(err))
 		return false;
+	load_of_content(task->request);
 	if (!limit_child(task->request))
 		return err_set_errno(err, errno, "Its reader cannot be given limits");
 	return sandbox_confine_reader(format->data, err) &&

@@ -349,5 +349,5 @@ enum derive_known derive_knows(struct span head, const char *name)
 
 bool derive_name_suggests(const char *name)
 {
-	return format_name_suggests(name);
+	return format_of_name(name);
 }

@@ -41,7 +41,19 @@ struct format_input {
 	const char *name; /* its last name */
 	uint64_t size;
 	unsigned level;   /* how many archives it is in: a member can be read by its format */
+	struct format_content *content; /* set by format_run */
 };
+
+/* Where a reader of archives leaves the member that was asked for: format_run shows it, by the
+ * reader of its own format if it is no text. */
+struct format_content {
+	bool there;
+	bool cut;         /* there is more of it than FORMAT_CONTENT */
+	char *name;       /* owned, as the bytes */
+	struct buf bytes;
+};
+
+enum { FORMAT_CONTENT = 64 << 20 };
 
 typedef bool format_load_fn(struct err *err);
 typedef bool format_read_fn(const struct format_input *input,
@@ -70,9 +82,9 @@ struct format {
 	bool by_name;
 	bool source;            /* text, of which one usually reads the source: only when a part is
 	                         * asked for */
-	bool query;             /* for DERIVE_QUERY alone: format_find_query */
 	bool media;             /* comes as media to callers that take those, unless a part is
 	                         * asked for */
+	bool query;             /* for DERIVE_QUERY alone: format_find_query */
 	const char *takes;      /* members of derive_request that mean something: "pages render" */
 	const char *const *data; /* NULL, or folders that the library still reads;
 	                          * NULL-terminated */
@@ -86,8 +98,8 @@ const struct format *format_find(struct span head, const char *name);
 /* What answers DERIVE_QUERY: a database by its content, else the reader of data in text formats,
  * which knows by the name what it is. Never NULL. */
 const struct format *format_find_query(struct span head);
-/* Whether some row has the extension of the name. */
-bool format_name_suggests(const char *name);
+/* By the name alone: whose libraries a file that is still to be unpacked will need. */
+const struct format *format_of_name(const char *name);
 /* The table; NULL past the last row. */
 const struct format *format_at(size_t i);
 /* By key; NULL: none. */
@@ -191,5 +203,36 @@ bool format_html_read(const struct format_input *input, const struct derive_requ
                       struct derive_result *ret, struct err *err);
 bool format_ipynb_read(const struct format_input *input, const struct derive_request *request,
                        struct derive_result *ret, struct err *err);
+
+/* Each as those of html. */
+bool format_pdf_load(struct err *err);
+bool format_pdf_read(const struct format_input *input, const struct derive_request *request,
+                     struct derive_result *ret, struct err *err);
+/* The head of a PDF may stand behind up to 1,024 other bytes. */
+bool format_pdf_sniff(struct span head);
+extern const char *const format_pdf_data[];
+/* Of documents that are ZIP archives of XML. */
+bool format_office_load(struct err *err);
+bool format_epub_load(struct err *err);
+bool format_docx_read(const struct format_input *input, const struct derive_request *request,
+                      struct derive_result *ret, struct err *err);
+bool format_odt_read(const struct format_input *input, const struct derive_request *request,
+                     struct derive_result *ret, struct err *err);
+bool format_pptx_read(const struct format_input *input, const struct derive_request *request,
+                      struct derive_result *ret, struct err *err);
+bool format_odp_read(const struct format_input *input, const struct derive_request *request,
+                     struct derive_result *ret, struct err *err);
+bool format_epub_read(const struct format_input *input, const struct derive_request *request,
+                      struct derive_result *ret, struct err *err);
+bool format_xlsx_read(const struct format_input *input, const struct derive_request *request,
+                      struct derive_result *ret, struct err *err);
+bool format_ods_read(const struct format_input *input, const struct derive_request *request,
+                     struct derive_result *ret, struct err *err);
+/* Archives, and files that are compressed, with an archive in them or not. */
+bool format_archive_load(struct err *err);
+bool format_archive_read(const struct format_input *input, const struct derive_request *request,
+                         struct derive_result *ret, struct err *err);
+bool format_compressed_read(const struct format_input *input, const struct derive_request *request,
+                            struct derive_result *ret, struct err *err);
 
 #endif

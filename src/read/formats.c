@@ -2,27 +2,91 @@
 /* The table of formats, and which of them a file is of. */
 #include "read/format.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "read/query.h"
 #include "read/sqlite_open.h"
+#include "read/text_out.h"
 
 #define MAGIC(at_, bytes_) { (at_), SPAN(bytes_) }
 
+/* A part of a member that has a format of its own, too. */
+#define ARCHIVE_TAKES "member pages sheet range cell table formulas strings details render"
+
 static const struct format formats[] = {
+	{ .key = "ipynb", .words = "a Jupyter notebook", .extensions = "ipynb", .takes = "cell",
+	  .read = format_ipynb_read },
 	{ .key = "database", .words = "an SQLite database", .extensions = "",
 	  .magic = { MAGIC(0, "SQLite format 3") }, .query = true, .takes = "sql query range",
 	  .load = sqlite_open_load, .read = query_sql },
 	{ .key = "data", .words = "structured data", .extensions = "", .query = true,
 	  .takes = "sql query range details", .load = query_data_load, .read = query_data_read },
-	{ .key = "ipynb", .words = "a Jupyter notebook", .extensions = "ipynb", .takes = "cell",
-	  .read = format_ipynb_read },
 	{ .key = "html", .words = "an HTML page", .extensions = "html htm xhtml",
 	  .source = true, .takes = "", .load = format_html_load, .read = format_html_read },
+	{ .key = "pdf", .words = "a PDF document", .extensions = "pdf",
+	  .sniff = format_pdf_sniff, .takes = "pages render", .data = format_pdf_data,
+	  .load = format_pdf_load, .read = format_pdf_read },
+	/* Documents in ZIP archives, which have the mark of a ZIP archive, and then say what they
+	 * are in their first member or by the names of others. */
+	{ .key = "docx", .words = "a Word document", .extensions = "docx docm dotx dotm",
+	  .magic = { MAGIC(0, "PK\3\4") }, .by_name = true, .takes = "",
+	  .load = format_office_load, .read = format_docx_read },
+	{ .key = "xlsx", .words = "an Excel workbook", .extensions = "xlsx xlsm xltx xltm",
+	  .magic = { MAGIC(0, "PK\3\4") }, .by_name = true, .takes = "sheet range formulas",
+	  .load = format_office_load, .read = format_xlsx_read },
+	{ .key = "pptx", .words = "a PowerPoint presentation",
+	  .extensions = "pptx pptm ppsx ppsm potx potm",
+	  .magic = { MAGIC(0, "PK\3\4") }, .by_name = true, .takes = "pages",
+	  .load = format_office_load, .read = format_pptx_read },
+	{ .key = "odt", .words = "an OpenDocument text", .extensions = "odt ott",
+	  .magic = { MAGIC(30, "mimetypeapplication/vnd.oasis.opendocument.text") },
+	  .takes = "", .load = format_office_load, .read = format_odt_read },
+	{ .key = "ods", .words = "an OpenDocument spreadsheet", .extensions = "ods ots",
+	  .magic = { MAGIC(30, "mimetypeapplication/vnd.oasis.opendocument.spreadsheet") },
+	  .takes = "sheet range formulas", .load = format_office_load,
+	  .read = format_ods_read },
+	{ .key = "odp", .words = "an OpenDocument presentation", .extensions = "odp otp",
+	  .magic = { MAGIC(30, "mimetypeapplication/vnd.oasis.opendocument.presentation") },
+	  .takes = "pages", .load = format_office_load, .read = format_odp_read },
+	{ .key = "epub", .words = "an EPUB book", .extensions = "epub",
+	  .magic = { MAGIC(30, "mimetypeapplication/epub+zip") },
+	  .takes = "pages", .load = format_epub_load, .read = format_epub_read },
+#define ARCHIVE .takes = ARCHIVE_TAKES, .load = format_archive_load, .read = format_archive_read
+	{ .key = "zip", .words = "a ZIP archive", .extensions = "zip jar war whl apk xpi vsix",
+	  .magic = { MAGIC(0, "PK\3\4"), MAGIC(0, "PK\5\6") }, ARCHIVE },
+	{ .key = "tar", .words = "a tar archive", .extensions = "tar",
+	  .magic = { MAGIC(257, "ustar") }, ARCHIVE },
+	{ .key = "7z", .words = "a 7-Zip archive", .extensions = "7z",
+	  .magic = { MAGIC(0, "7z\xBC\xAF\x27\x1C") }, ARCHIVE },
+	{ .key = "ar", .words = "an ar archive", .extensions = "deb udeb a ar",
+	  .magic = { MAGIC(0, "!<arch>\n") }, ARCHIVE },
+	{ .key = "rpm", .words = "an RPM package", .extensions = "rpm",
+	  .magic = { MAGIC(0, "\xED\xAB\xEE\xDB") }, ARCHIVE },
+	{ .key = "cpio", .words = "a cpio archive", .extensions = "cpio",
+	  .magic = { MAGIC(0, "070701"), MAGIC(0, "070702"), MAGIC(0, "070707"),
+	             MAGIC(0, "\xC7\x71") }, ARCHIVE },
+	{ .key = "iso", .words = "a CD image", .extensions = "iso",
+	  .magic = { MAGIC(32769, "CD001") }, ARCHIVE },
+	{ .key = "rar", .words = "a RAR archive", .extensions = "rar",
+	  .magic = { MAGIC(0, "Rar!\x1A\x07") }, ARCHIVE },
+	{ .key = "cab", .words = "a Cabinet archive", .extensions = "cab",
+	  .magic = { MAGIC(0, "MSCF\0\0\0\0") }, ARCHIVE },
+#undef ARCHIVE
+	{ .key = "compressed", .words = "a compressed file",
+	  .extensions = "gz tgz bz2 tbz2 xz txz zst tzst lz4 lz",
+	  .magic = { MAGIC(0, "\x1F\x8B"), MAGIC(0, "BZh"), MAGIC(0, "\xFD" "7zXZ"),
+	             MAGIC(0, "\x28\xB5\x2F\xFD"), MAGIC(0, "\x04\x22\x4D\x18"),
+	             MAGIC(0, "LZIP") },
+	  .takes = ARCHIVE_TAKES, .load = format_archive_load, .read = format_compressed_read },
 };
 
 const struct format *format_at(size_t i)
@@ -112,12 +176,12 @@ const struct format *format_find_query(struct span head)
 	return format_by_key("data");
 }
 
-bool format_name_suggests(const char *name)
+const struct format *format_of_name(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(formats); i++)
 		if (has_ending(&formats[i], name))
-			return true;
-	return false;
+			return &formats[i];
+	return NULL;
 }
 
 /* ---- parts ----------------------------------------------------------------------------- */
@@ -167,8 +231,9 @@ static bool format_takes(const struct format *format, const struct derive_reques
 /* ---- what came of it ------------------------------------------------------------------- */
 
 /* Numbers of entries and of pictures' bytes are checked as they are added; so is the text. */
-bool format_run(const struct format *format, const struct format_input *input,
-                const struct derive_request *request, struct derive_result *ret, struct err *err)
+static bool read_format(const struct format *format, const struct format_input *input,
+                        const struct derive_request *request, struct derive_result *ret,
+                        struct err *err)
 {
 	const size_t max = request->max_bytes ? request->max_bytes : LIMIT_DERIVE_TEXT;
 
@@ -177,4 +242,79 @@ bool format_run(const struct format *format, const struct format_input *input,
 	snprintf(ret->kind, sizeof(ret->kind), "%s", format->words);
 	return format_takes(format, request, err) &&
 	       format->read(input, request, ret, err);
+}
+
+/* A member as a file of its format, in memory. */
+static bool run_member_reader(const struct format *format, const struct format_content *content,
+                              const struct derive_request *request, struct derive_result *ret,
+                              struct err *err)
+{
+	struct format_content none = { 0 };
+	_cleanup_fd_ int fd = memfd_create("member", MFD_CLOEXEC);
+	const struct format_input input = { .fd = fd, .name = content->name, .level = 1,
+		                            .size = content->bytes.len, .content = &none };
+	struct derive_request own = *request;
+	struct err absent = ERR_INIT;
+
+	/* What the name did not say is not loaded, and nothing can be loaded any more. */
+	if (format->load && !format->load(&absent))
+		return err_set(err, ERR_NOT_TEXT, "Its member \"%.200s\" is %s, which its name "
+		               "does not say: unpack it with run_shell_command.", content->name,
+		               format->words);
+	if (fd < 0 || !fd_write_all(fd, content->bytes.data, content->bytes.len) ||
+	    lseek(fd, 0, SEEK_SET) != 0)
+		return err_set_errno(err, errno, "Its member cannot be kept in memory");
+	own.fd = fd;
+	own.name = content->name;
+	own.size = content->bytes.len;
+	own.member = NULL;
+	json_decref(ret->facts);
+	buf_release(&ret->text);
+	return read_format(format, &input, &own, ret, err);
+}
+
+/* Text as it is, anything else by the reader of its format. */
+static bool show_member(const struct format_content *content,
+                        const struct derive_request *request, struct derive_result *ret,
+                        struct err *err)
+{
+	const struct span bytes = buf_view(&content->bytes);
+	const struct format *format = format_find(span_head(bytes, LIMIT_DERIVE_HEAD),
+	                                          content->name);
+	_cleanup_buf_ struct buf text = { 0 };
+	struct err ignored = ERR_INIT;
+	struct text_out out;
+
+	if (format && !format->source && content->cut)
+		return err_set(err, ERR_TOO_LARGE, "Its member \"%.200s\" has more than %d MB: "
+		               "unpack it with run_shell_command.", content->name,
+		               FORMAT_CONTENT >> 20);
+	if (format && !format->source)
+		return run_member_reader(format, content, request, ret, err);
+	if (bytes.len && !format_decode(bytes, &text, &ignored))
+		return err_set(err, ERR_NOT_TEXT, "Its member \"%.200s\" (%zu bytes%s) is "
+		               "neither text nor of a format that can be read.",
+		               content->name, bytes.len,
+		               content->cut ? " and more" : "");
+	text_out_init(&out, request, ret);
+	text_out(&out, buf_view(&text));
+	text_out_end(&out);
+	if (content->cut)
+		format_fact(ret, "note", SPAN("It is longer than the 64 MB that were read."));
+	return true;
+}
+
+bool format_run(const struct format *format, const struct format_input *input,
+                const struct derive_request *request, struct derive_result *ret, struct err *err)
+{
+	struct format_content content = { 0 };
+	struct format_input own = *input;
+	bool ok;
+
+	own.content = &content;
+	ok = read_format(format, &own, request, ret, err) &&
+	     (!content.there || show_member(&content, request, ret, err));
+	buf_release(&content.bytes);
+	free(content.name);
+	return ok;
 }

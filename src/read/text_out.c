@@ -30,6 +30,7 @@ static struct buf *kept(struct text_out *out)
 /* Bytes of one line that are fine as they are. */
 static void out_bytes(struct text_out *out, struct span bytes)
 {
+	out->in_line = true;
 	if (out->line < out->first_line || out->full)
 		return;
 	if (kept(out)->len + bytes.len <= out->max) {
@@ -49,6 +50,7 @@ static void out_bytes(struct text_out *out, struct span bytes)
 static void out_line_end(struct text_out *out)
 {
 	out_bytes(out, SPAN("\n"));
+	out->in_line = false;
 	if (out->full)
 		return;
 	out->line++;
@@ -155,7 +157,9 @@ bool text_out_printf(struct text_out *out, const char *format, ...)
 
 bool text_out_line(struct text_out *out)
 {
-	if (out->line >= out->first_line && kept(out)->len > out->line_start)
+	out_whole(out, span_of(out->split, out->split_len));
+	out->split_len = 0;
+	if (out->in_line)
 		out_line_end(out);
 	return !out->full;
 }

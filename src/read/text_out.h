@@ -24,6 +24,7 @@ struct text_out {
 	size_t line;               /* of what is written next, from 1 */
 	size_t first_line;         /* lines before it are not kept */
 	size_t line_start;         /* in ret->text, of the current line */
+	bool in_line;              /* the current line is not empty, kept or not */
 	bool after_cr;
 	bool full;                 /* the limit is reached: whatever comes is not kept */
 	char split[4];             /* a character whose end is still to come */

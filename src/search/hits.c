@@ -193,26 +193,6 @@ static void add_before(struct gather *g, struct span text, size_t start)
 	}
 }
 
-static bool gather_is_full(const struct gather *g)
-{
-	return g->matches >= g->max || g->text.len + g->count * LINE_BYTES > g->max_bytes;
-}
-
-/* Keeps the lines of a match, [start, end), as far as they are not there yet. */
-static void add_lines(struct gather *g, struct span text, size_t start, size_t end,
-                      const struct text_match *match)
-{
-	add_after(g, text, start);
-	add_before(g, text, start);
-	for (size_t at = start > g->emitted ? start : g->emitted; at < end;) {
-		size_t next = line_end(text, at);
-
-		gather_add_line(g, text, at, next, match);
-		at = next;
-	}
-	g->after_left = g->request->after;
-}
-
 /* Takes a match in. Returns where to go on. */
 static size_t add_match(struct gather *g, struct span text, const struct text_match *match,
                         bool multiline)
@@ -224,8 +204,18 @@ static size_t add_match(struct gather *g, struct span text, const struct text_ma
 	/* A line counts once, also when a match ends in it and another begins. */
 	if (start >= g->matched || g->matches == 0)
 		g->matches++;
-	if (g->request->output == SEARCH_LINES)
-		add_lines(g, text, start, end, match);
+	if (g->request->output == SEARCH_LINES) {
+		/* Keeps the lines of a match, [start, end), as far as they are not there yet. */
+		add_after(g, text, start);
+		add_before(g, text, start);
+		for (size_t at = start > g->emitted ? start : g->emitted; at < end;) {
+			size_t next = line_end(text, at);
+
+			gather_add_line(g, text, at, next, match);
+			at = next;
+		}
+		g->after_left = g->request->after;
+	}
 	g->matched = end;
 	if (!multiline)
 		return end;
@@ -258,7 +248,8 @@ enum gather_outcome search_gather_piece(struct gather *g, const struct matcher *
 			return GATHER_TOO_HARD;
 		if (outcome == MATCH_NONE || is_past_lines(text, &match))
 			break;
-		if (lines && gather_is_full(g) &&
+		if (lines &&
+		    (g->matches >= g->max || g->text.len + g->count * LINE_BYTES > g->max_bytes) &&
 		    gather_line_start(text, match.start) >= g->matched) {
 			g->more = true;
 			add_after(g, text, gather_line_start(text, match.start));
@@ -427,18 +418,6 @@ bool hits_is_past(struct hits *hits, const char *path)
 	return past;
 }
 
-/* Drops the context at the end that belongs to a match that was cut off. */
-static void drop_context(struct file_match *file, size_t after)
-{
-	size_t last = 0;
-
-	for (size_t i = 0; i < file->line_count; i++)
-		if (file->lines[i].match)
-			last = file->lines[i].number;
-	while (file->line_count > 0 && file->lines[file->line_count - 1].number > last + after)
-		file->line_count--;
-}
-
 /* Cuts the lines of a file after `max` matches and `max_bytes` bytes. Returns false when there
  * is nothing left of it. */
 static bool file_match_cut(struct file_match *file, size_t max, size_t max_bytes, size_t after)
@@ -454,9 +433,18 @@ static bool file_match_cut(struct file_match *file, size_t max, size_t max_bytes
 		matches += line->starts_match;
 	}
 	if (keep < file->line_count) {
+		size_t last;
+
 		file->more = true;
 		file->line_count = keep;
-		drop_context(file, after);
+		/* Drops the context at the end that belongs to a match that was cut off. */
+		last = 0;
+		for (size_t i = 0; i < file->line_count; i++)
+			if (file->lines[i].match)
+				last = file->lines[i].number;
+		while (file->line_count > 0 &&
+		       file->lines[file->line_count - 1].number > last + after)
+			file->line_count--;
 	}
 	return matches > 0;
 }

@@ -150,21 +150,6 @@ static void run_threads(struct warm *warm, size_t files)
 		pthread_join(threads[--started], NULL);
 }
 
-static void seek_tree(struct warm *warm, const struct cached_tree *tree)
-{
-	const size_t files = cached_tree_files(tree);
-	size_t asked, candidates;
-
-	warm->bits = mem_alloc(files / 64 + 1, sizeof(uint64_t));
-	cached_tree_select(tree, matcher_needs_of(warm->job->matcher), warm->bits);
-	narrow(warm, &asked, &candidates);
-	atomic_fetch_add(&warm->job->searched, asked - candidates);
-	atomic_fetch_add(&warm->job->unreadable, cached_tree_unreadable(tree));
-	atomic_init(&warm->next, warm->range.begin);
-	run_threads(warm, candidates);
-	free(warm->bits);
-}
-
 /* Runs the job on the tree as the cache has it; false when it has not. */
 static bool seek_cached(struct search_job *job, struct search_cache *cache)
 {
@@ -176,8 +161,19 @@ static bool seek_cached(struct search_job *job, struct search_cache *cache)
 	if (!tree)
 		return false;
 	found = cache_range_find(tree, job->start->folder, &warm.range);
-	if (found)
-		seek_tree(&warm, tree);
+	if (found) {
+		const size_t files = cached_tree_files(tree);
+		size_t asked, candidates;
+
+		warm.bits = mem_alloc(files / 64 + 1, sizeof(uint64_t));
+		cached_tree_select(tree, matcher_needs_of(warm.job->matcher), warm.bits);
+		narrow(&warm, &asked, &candidates);
+		atomic_fetch_add(&warm.job->searched, asked - candidates);
+		atomic_fetch_add(&warm.job->unreadable, cached_tree_unreadable(tree));
+		atomic_init(&warm.next, warm.range.begin);
+		run_threads(&warm, candidates);
+		free(warm.bits);
+	}
 	search_cache_close(cache, tree);
 	return found;
 }
@@ -278,18 +274,6 @@ static bool seek_cold(struct search_job *job, struct err *err)
 	return good;
 }
 
-/* The one file that is named. */
-static void seek_single(struct search_job *job)
-{
-	struct search_seeker seeker;
-
-	search_seeker_init(&seeker, job);
-	search_seeker_enter(&seeker, job->start->place.folder);
-	seek_file(&seeker, job->start->place.folder, span_str(job->start->folder),
-	          job->start->place.leaf);
-	search_seeker_release(&seeker);
-}
-
 /* An extension alone (".h", "*.h") as a glob, which the caller frees; NULL if it is not one. */
 static char *extension_glob(const char *name)
 {
@@ -334,7 +318,14 @@ static bool run_search(struct search_job *job, struct search_cache *cache,
 	if (!prepare_job(job, err))
 		return false;
 	if (job->start->is_file) {
-		seek_single(job);
+		/* The one file that is named. */
+		struct search_seeker seeker;
+
+		search_seeker_init(&seeker, job);
+		search_seeker_enter(&seeker, job->start->place.folder);
+		seek_file(&seeker, job->start->place.folder, span_str(job->start->folder),
+		          job->start->place.leaf);
+		search_seeker_release(&seeker);
 	} else if (cache && seek_cached(job, cache)) {
 		ret->from_cache = true;
 	} else {
@@ -351,14 +342,6 @@ static bool run_search(struct search_job *job, struct search_cache *cache,
 		               "to match the same text. Avoid nested repetition such as (a+)+.",
 		               job->hits.too_hard);
 	return true;
-}
-
-static void finish_search(struct search_job *job, struct search_result *ret)
-{
-	hits_finish(&job->hits, ret);
-	ret->timed_out = atomic_load(&job->timed_out);
-	ret->searched = atomic_load(&job->searched);
-	ret->unreadable = atomic_load(&job->unreadable);
 }
 
 /* The request with its defaults filled in. */
@@ -402,7 +385,10 @@ bool search(const struct workspace *ws, struct search_cache *cache,
 		good = run_search(&job, cache, &result, err);
 	}
 	if (good) {
-		finish_search(&job, &result);
+		hits_finish(&job.hits, &result);
+		result.timed_out = atomic_load(&job.timed_out);
+		result.searched = atomic_load(&job.searched);
+		result.unreadable = atomic_load(&job.unreadable);
 		result.folder = mem_steal(&start.place.path);
 		result.one_file = start.is_file;
 		*ret = result;

@@ -339,25 +339,21 @@ static bool hash_again(struct sought_file *file, struct file_match *match)
 	       match->size == (uint64_t)after.st_size;
 }
 
-static void hash_file(struct sought_file *file, struct file_match *match)
-{
-	match->hashed = true;
-	if (file->whole) {
-		match->sha256 = sha256_of(span_of(file->seeker->room, file->len));
-		match->size = file->len;
-	} else {
-		match->hashed = hash_again(file, match);
-	}
-}
-
 static void add_hit(struct sought_file *file, char *path)
 {
 	struct search_seeker *s = file->seeker;
 	struct file_match match = { .path = path };
 
 	search_gather_take(&s->gather, &match);
-	if (s->job->request->hashes)
-		hash_file(file, &match);
+	if (s->job->request->hashes) {
+		match.hashed = true;
+		if (file->whole) {
+			match.sha256 = sha256_of(span_of(file->seeker->room, file->len));
+			match.size = file->len;
+		} else {
+			match.hashed = hash_again(file, &match);
+		}
+	}
 	hits_add(&s->job->hits, &match);
 }
 

@@ -191,19 +191,6 @@ static void walker_filter(struct walker *w, int fd, const struct listing *listin
 	}
 }
 
-static void settle_folder(struct walker *w)
-{
-	struct walk_result *result = &w->result;
-
-	if (result->count > 1)
-		qsort(result->entries, result->count, sizeof(*result->entries),
-		      compare_folders_first);
-	while (result->count > w->max_entries) {
-		free(result->entries[--result->count].path);
-		result->more = true;
-	}
-}
-
 /* The entries of one folder, folders first. */
 static bool list_folder(struct walker *w, struct err *err)
 {
@@ -212,6 +199,7 @@ static bool list_folder(struct walker *w, struct err *err)
 	_cleanup_fd_ int fd = place_open(&start->place, O_RDONLY | O_DIRECTORY);
 	struct listing listing = { 0 };
 	struct chain *above, *chain;
+	struct walk_result *result;
 
 	if (fd < 0 || !scan_listing_read(&listing, fd)) {
 		scan_listing_release(&listing);
@@ -223,7 +211,14 @@ static bool list_folder(struct walker *w, struct err *err)
 	chain_unref(chain);
 	chain_unref(above);
 	scan_listing_release(&listing);
-	settle_folder(w);
+	result = &w->result;
+	if (result->count > 1)
+		qsort(result->entries, result->count, sizeof(*result->entries),
+		      compare_folders_first);
+	while (result->count > w->max_entries) {
+		free(result->entries[--result->count].path);
+		result->more = true;
+	}
 	return true;
 }
 

@@ -328,32 +328,25 @@ static void telemetry_on_slash(struct telemetry *telemetry, const json_t *messag
 	                      telemetry_said(message, "status")), body);
 }
 
-/* Names are the user's and their reviewers'. */
-static void telemetry_on_vote(struct telemetry *telemetry, const json_t *message)
+/* A vote, and the answer that a question got. Names are the user's and their reviewers'. */
+static void telemetry_on_question(struct telemetry *telemetry, const json_t *message)
 {
-	const char *vote = telemetry_said(message, "vote");
-	_cleanup_free_ char *body = mem_printf("Vote: %s.", vote);
-
-	event_write(telemetry, "hasp.question_vote",
-	            json_pack("{s:s, s:s, s:s, s:s, s:O*, s:O*}", "question_id",
-	                      telemetry_said(message, "correlationId"), "vote", vote, "by",
-	                      telemetry_said(message, "by"), "shown",
-	                      telemetry_said(message, "shown"), "approvals",
-	                      json_object_get(message, "approvals"), "needed",
-	                      json_object_get(message, "needed")), body);
-}
-
-static void telemetry_on_answered(struct telemetry *telemetry, const json_t *message)
-{
+	const char *vote = json_string_value(json_object_get(message, "vote"));
 	const char *outcome = telemetry_said(message, "outcome");
-	_cleanup_free_ char *body = mem_printf("Question answered: %s.", outcome);
+	_cleanup_free_ char *body = mem_printf(vote ? "Vote: %s." : "Question answered: %s.",
+	                                       vote ? vote : outcome);
 
-	event_write(telemetry, "hasp.question_answered",
-	            json_pack("{s:s, s:s, s:s, s:s, s:O*}", "question_id",
-	                      telemetry_said(message, "correlationId"), "question",
-	                      telemetry_said(message, "question"), "outcome", outcome, "by",
+	event_write(telemetry, vote ? "hasp.question_vote" : "hasp.question_answered",
+	            json_pack("{s:s, s:s, s:O*, s:O*, s:O*, s:O*, s:O*, s:O*, s:O*}", "question_id",
+	                      telemetry_said(message, "correlationId"), "by",
 	                      telemetry_said(message, "by"), "approved_by",
-	                      json_object_get(message, "approvedBy")), body);
+	                      json_object_get(message, "approvedBy"),
+	                      "vote", json_object_get(message, "vote"),
+	                      "shown", json_object_get(message, "shown"),
+	                      "approvals", json_object_get(message, "approvals"),
+	                      "needed", json_object_get(message, "needed"),
+	                      "question", json_object_get(message, "question"),
+	                      "outcome", json_object_get(message, "outcome")), body);
 }
 
 static void telemetry_on_truncation(struct telemetry *telemetry, const json_t *message)
@@ -552,8 +545,8 @@ static void (*const takers[BUS_TOPIC_COUNT])(struct telemetry *telemetry, const 
 	[BUS_TURN_END] = telemetry_on_turn_end,
 	[BUS_LOOP_DETECTED] = telemetry_on_loop,
 	[BUS_SLASH_COMMAND] = telemetry_on_slash,
-	[BUS_QUESTION_VOTE] = telemetry_on_vote,
-	[BUS_QUESTION_ANSWERED] = telemetry_on_answered,
+	[BUS_QUESTION_VOTE] = telemetry_on_question,
+	[BUS_QUESTION_ANSWERED] = telemetry_on_question,
 	[BUS_EXTENSION] = telemetry_on_extension,
 	[BUS_OUTPUT_TRUNCATED] = telemetry_on_truncation,
 	[BUS_OUTPUTS_MASKED] = telemetry_on_masking,

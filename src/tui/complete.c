@@ -58,6 +58,10 @@ struct complete {
 	struct loop_task task;
 	struct root_files files;
 	uint64_t files_ms;           /* when they were fetched; 0: never */
+	bool tabbed, waits;          /* a Tab asked bash (complete_tab), for ... */
+	unsigned long tab;           /* ... this version of the draft; and no answer has come */
+	char *selected;              /* the candidate that was then; owned, or NULL */
+	size_t words;                /* of bash's, offered now: the first ones */
 	struct editor *editor;       /* asked last, and still without an answer; or NULL */
 	char *text;                  /* that draft; owned */
 	size_t caret;
@@ -225,6 +229,7 @@ void complete_free(struct complete *complete)
 	root_files_release(&complete->files);
 	root_files_release(&complete->fetched);
 	free(complete->text);
+	free(complete->selected);
 	free(complete);
 }
 
@@ -557,16 +562,52 @@ static void complete_variables(struct app *app, struct editor *editor, struct sp
 
 /* ---- what bash says ---------------------------------------------------------- */
 
-/* Of a word in a "!" line that is no path.  bash is asked once for a word: with what stands before,
- * and the dashes, or of a command the letter, that it begins with. */
+static bool is_tabbed(const struct complete *complete, const struct editor *editor)
+{
+	return complete->tabbed && complete->tab == editor_version(editor);
+}
+
+/* Whether programs that complete arguments can be confined (tui_shell_words). */
+static bool can_confine(const struct tui_opened *opened)
+{
+	struct provider *provider = opened ? opened->provider : NULL;
+
+	return provider && provider->ops->outside && provider->ops->info &&
+	       provider->ops->info(provider)->level != SANDBOX_PATHS;
+}
+
+/* What bash says of a word that is no path.  Names of commands are asked for as they are typed, for
+ * which bash runs nothing.  Arguments only at a Tab: what completes them runs programs, and these
+ * run the project's code (make does). */
+static const json_t *shell_values(struct app *app, struct editor *editor, const json_t *asks,
+                                  bool names, struct span text, size_t caret)
+{
+	struct complete *complete = app->complete;
+	const json_t *values = lookup_known(app->lookup, asks);
+
+	if (values || !(names || is_tabbed(complete, editor)))
+		return values;
+	if (!names && !can_confine(runner_opened(app->runner))) {
+		app->keys.hint = "Only paths complete here: completing arguments runs programs, "
+		                 "which needs the sandbox";
+		return NULL;
+	}
+	values = lookup_values(app->lookup, asks, editor, text, caret);
+	complete->waits = !names && !values;
+	return values;
+}
+
+/* Of a word in a "!" line.  bash is asked once for a word: with what stands before, and the dashes,
+ * or of a command the letter, that it begins with. */
 static void complete_shell(struct app *app, struct editor *editor, struct span word, size_t from,
                            struct span text, size_t caret)
 {
 	json_auto_t *asks = NULL;
 	const json_t *values;
-	size_t prefix = 0, shown = 0, i;
+	size_t prefix = 0, i;
 	json_t *value;
 
+	app->complete->words = 0;
 	if (memchr(word.data, '/', word.len) || (!from && !word.len))
 		return;
 	while (prefix < word.len && word.data[prefix] == '-' && prefix < 2)
@@ -575,14 +616,16 @@ static void complete_shell(struct app *app, struct editor *editor, struct span w
 		prefix = 1;
 	asks = json_pack("{s:o, s:o}", "bash", json_text(span_head(text, from)), "word",
 	                 json_text(span_head(word, prefix)));
-	values = lookup_values(app->lookup, asks, editor, text, caret);
+	values = shell_values(app, editor, asks, !from, text, caret);
 	json_array_foreach((json_t *)values, i, value) {
 		_cleanup_buf_ struct buf typed = BUF_INIT(2 * LIMIT_PATH_BYTES);
 
-		if (!span_starts(json_span(value), word) || shown++ >= COMPLETE_SHOWN)
+		if (!span_starts(json_span(value), word) ||
+		    app->complete->words == COMPLETE_SHOWN)
 			continue;
 		complete_put_word(&typed, json_span(value));
 		editor_offer(editor, from, caret, buf_view(&typed), json_span(value), SPAN(""));
+		app->complete->words++;
 	}
 }
 
@@ -624,7 +667,8 @@ void complete_offer(void *data, struct editor *editor, struct span text, size_t 
 		complete_argument(app, editor, text, caret);
 	} else if (editor_is_shell(editor)) {
 		complete_shell(app, editor, word, from, text, caret);
-		if (from > 0 && word.len && complete_ready(app->complete, editor, text, caret))
+		if (from > 0 && word.len && !app->complete->words &&
+		    complete_ready(app->complete, editor, text, caret))
 			complete_paths(app->complete, editor, from, caret, word, false);
 	} else if (span_starts(word, SPAN("@"))) {
 		complete_variables(app, editor, span_skip(word, 1), from + 1, text, caret);
@@ -632,4 +676,47 @@ void complete_offer(void *data, struct editor *editor, struct span text, size_t 
 			complete_paths(app->complete, editor, from + 1, caret, span_skip(word, 1),
 			               true);
 	}
+}
+
+/* ---- Tab in a shell command -------------------------------------------------- */
+
+bool complete_tab(struct app *app)
+{
+	struct complete *complete = app->complete;
+	struct editor *editor = app->editor;
+	const char *selected = editor_selected(editor);
+
+	if (app->out.plain || !editor_is_shell(editor) || editor_is_searching(editor) ||
+	    editor_is_choosing(editor))
+		return false;
+	if (is_tabbed(complete, editor))
+		return complete->waits;
+	free(complete->selected);
+	complete->selected = selected ? mem_strdup(selected) : NULL;
+	complete->tabbed = true;
+	complete->tab = editor_version(editor);
+	complete->waits = false;
+	editor_ask(editor);
+	if (complete->waits)
+		app->keys.hint = "Asking bash what completes this";
+	/* Where it cannot be asked, that is said, and paths are accepted as ever. */
+	return complete->waits || (app->keys.hint && !editor_selected(editor));
+}
+
+void complete_answered(void *data, struct editor *editor, struct span text, size_t caret)
+{
+	struct app *app = data;
+	struct complete *complete = app->complete;
+	const bool waited = is_tabbed(complete, editor) && complete->waits;
+
+	complete->waits = false;
+	complete_offer(data, editor, text, caret);
+	/* What was answered may be the question before, and this one is asked now. */
+	if (!waited || complete->waits)
+		return;
+	app->keys.hint = NULL;
+	/* What the key was pressed for may be one of several. */
+	if (complete->words <= 1 ||
+	    (complete->selected && editor_select(editor, complete->selected, complete->words)))
+		editor_accept(editor);
 }

@@ -4,7 +4,7 @@
  *
  *     struct editor_options options = { .complete = complete_offer, .data = app };
  *     app->complete = complete_new(app);
- *     app->lookup = lookup_new(app, complete_offer);
+ *     app->lookup = lookup_new(app, complete_answered);
  *     complete_stop(app->complete);            // while the provider lives; lookup_stop likewise
  *     complete_free(app->complete);
  *
@@ -45,7 +45,14 @@ void lookup_free(struct lookup *lookup);
  * and this draft is what waits for it. */
 const json_t *lookup_values(struct lookup *lookup, const json_t *asks, struct editor *editor,
                             struct span text, size_t caret);
-/* For struct editor_options; data is the app. */
+/* The same if it was the last question and is answered, else NULL: asks nothing. */
+const json_t *lookup_known(const struct lookup *lookup, const json_t *asks);
+/* For struct editor_options, and for lookup_new; data is the app. */
 void complete_offer(void *data, struct editor *editor, struct span text, size_t caret);
+void complete_answered(void *data, struct editor *editor, struct span text, size_t caret);
+/* Tab in a shell command: bash is asked for the arguments that it knows.  A single one is put in
+ * when the answer comes, several are offered; where bash knows none, the key accepts what is
+ * offered else.  False: bash is not asked, the key has its usual meaning. */
+bool complete_tab(struct app *app);
 
 #endif

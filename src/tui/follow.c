@@ -204,58 +204,15 @@ static void follow_prompt(struct app *app, const json_t *message)
 		json_array_remove(app->queue.steers, 0);
 }
 
-/* Another front has answered, or the question is withdrawn. */
-static void follow_answered(struct app *app, const json_t *message)
+/* What others did and said; an answer, or its question's withdrawal, closes the question. */
+static void follow_others(struct app *app, enum bus_topic topic, const json_t *message)
 {
-	const char *by = json_string_value(json_object_get(message, "by"));
-	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *text = runner_said(app->runner, topic, message);
 
-	tui_answered(app, message);
-	if (!by || strcmp(by, runner_name(app->runner)) == 0)
-		return;
-	text = mem_printf("Answered by %s: %s", by,
-	                  json_string_value(json_object_get(message, "outcome")));
-	printout_notice(&app->out, "info", span_str(text));
-}
-
-/* "anna approved: 1 of 2 approvals (anna); needs 1 more of @ops". */
-static void follow_vote(struct app *app, const json_t *message)
-{
-	static const struct {
-		const char *vote, *words;
-	} words[] = { { "approve", "approved" }, { "veto", "said no" },
-		      { "against", "said no, and can be outvoted" },
-		      { "lapsed", "no longer approves what is asked about" } };
-	const char *by = json_string_value(json_object_get(message, "by"));
-	const char *missing = json_string_value(json_object_get(message, "missing"));
-	const struct span vote = json_span(json_object_get(message, "vote"));
-	_cleanup_buf_ struct buf text = BUF_INIT(64 << 10);
-	size_t i;
-	json_t *name;
-
-	for (i = 0; i < ARRAY_LEN(words); i++)
-		if (span_eq(vote, span_str(words[i].vote)))
-			buf_printf(&text, "%s %s",
-			           strcmp(by, runner_name(app->runner)) ? by : "You",
-			           words[i].words);
-	buf_printf(&text, ": %lld of %lld approvals",
-	           (long long)json_integer_value(json_object_get(message, "approvals")),
-	           (long long)json_integer_value(json_object_get(message, "needed")));
-	json_array_foreach(json_object_get(message, "approvedBy"), i, name)
-		buf_printf(&text, "%s%s", i ? ", " : " (", json_string_value(name));
-	buf_str(&text, i ? ")" : "");
-	if (missing && !span_eq(vote, SPAN("veto")))
-		buf_printf(&text, "; needs %s", missing);
-	printout_notice(&app->out, "info", buf_view(&text));
-}
-
-static void follow_comment(struct app *app, const json_t *message)
-{
-	_cleanup_free_ char *text = mem_printf(
-		"%s: %s", json_string_value(json_object_get(message, "by")),
-		json_string_value(json_object_get(message, "text")));
-
-	printout_notice(&app->out, "info", span_str(text));
+	if (topic == BUS_QUESTION_ANSWERED)
+		tui_answered(app, message);
+	if (text)
+		printout_notice(&app->out, "info", span_str(text));
 }
 
 static void follow_content(struct app *app, const json_t *message)
@@ -294,9 +251,6 @@ static void (*const followers[])(struct app *app, const json_t *message) = {
 	[BUS_ASK_USER_RESPONSE] = tui_answered,
 	[BUS_ELICITATION_RESPONSE] = tui_answered,
 	[BUS_UPDATE_POLICY] = follow_policy,
-	[BUS_QUESTION_ANSWERED] = follow_answered,
-	[BUS_QUESTION_VOTE] = follow_vote,
-	[BUS_COMMENT] = follow_comment,
 	[BUS_PROMPT] = follow_prompt,
 	[BUS_CONTENT] = follow_content,
 	[BUS_THOUGHT] = follow_thought,
@@ -319,6 +273,9 @@ static void follow_message(struct app *app, enum bus_topic topic, const json_t *
 	if (topic == BUS_TOOL_CONFIRMATION_REQUEST || topic == BUS_ASK_USER_REQUEST ||
 	    topic == BUS_ELICITATION_REQUEST)
 		tui_question(app, topic, message);
+	else if (topic == BUS_QUESTION_ANSWERED || topic == BUS_QUESTION_VOTE ||
+	         topic == BUS_COMMENT)
+		follow_others(app, topic, message);
 	else if ((size_t)topic < ARRAY_LEN(followers) && followers[topic])
 		followers[topic](app, message);
 }

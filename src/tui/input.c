@@ -16,6 +16,7 @@
 #include "tui/show/activity.h"
 #include "tui/app.h"
 #include "tui/clip/clipboard.h"
+#include "tui/complete.h"
 #include "tui/consoles.h"
 #include "tui/show/desktop.h"
 #include "tui/dialog.h"
@@ -252,6 +253,13 @@ static bool input_tab_is_idle(const struct app *app, const struct key *key)
 	                   &(struct key){ .code = KEY_TAB, .mods = KEY_SHIFT });
 }
 
+/* The key that accepts what is offered, and does not send. */
+static bool input_tab(struct app *app, const struct key *key)
+{
+	return input_bound(app, BIND_SUGGEST_ACCEPT, key) &&
+	       !input_bound(app, BIND_INPUT_SUBMIT, key) && complete_tab(app);
+}
+
 static void input_key(struct app *app, const struct key *key)
 {
 	const char *hint = app->keys.hint;
@@ -293,7 +301,8 @@ static void input_key(struct app *app, const struct key *key)
 		app->keys.overlay = OVERLAY_SHORTCUTS;
 		return;
 	}
-	if (input_unqueue(app, key) || input_global(app, key) || input_editor(app, key))
+	if (input_unqueue(app, key) || input_global(app, key) || input_tab(app, key) ||
+	    input_editor(app, key))
 		return;
 	if (input_bound(app, BIND_BASIC_CANCEL, key))
 		input_escape(app);

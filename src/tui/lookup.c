@@ -118,13 +118,19 @@ static void *lookup_ask(void *data)
 	return NULL;
 }
 
+const json_t *lookup_known(const struct lookup *lookup, const json_t *asks)
+{
+	return lookup->known && json_equal(lookup->known_of, asks) ? lookup->known : NULL;
+}
+
 const json_t *lookup_values(struct lookup *lookup, const json_t *asks, struct editor *editor,
                             struct span text, size_t caret)
 {
 	const struct tui_opened *opened = runner_opened(lookup->app->runner);
+	const json_t *known = lookup_known(lookup, asks);
 
-	if (lookup->known && json_equal(lookup->known_of, asks))
-		return lookup->known;
+	if (known)
+		return known;
 	if (!opened || !opened->host || lookup->stopped || !lookup->can_cancel)
 		return NULL;
 	free(lookup->text);

@@ -341,9 +341,9 @@ struct ide *runner_ide(const struct runner *runner)
 	return runner->ide;
 }
 
-const char *runner_name(const struct runner *runner)
+char *runner_said(const struct runner *runner, enum bus_topic topic, const json_t *message)
 {
-	return front_name(runner->front);
+	return front_said(runner->front, topic, message);
 }
 
 void runner_prompt(struct runner *runner, struct span piped, struct span prompt)

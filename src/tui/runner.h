@@ -100,8 +100,8 @@ void runner_report(struct runner *runner, enum bus_topic topic, json_t *message)
 bool runner_foreign(const struct runner *runner);
 /* The editor that the terminal belongs to, connected or not (ide/ide.h). Borrowed. */
 struct ide *runner_ide(const struct runner *runner);
-/* The terminal's name among the fronts (front_name). */
-const char *runner_name(const struct runner *runner);
+/* As front_said, to the terminal. */
+char *runner_said(const struct runner *runner, enum bus_topic topic, const json_t *message);
 /* As bus_answer, in the terminal's name. */
 bool runner_answer(struct runner *runner, enum bus_topic topic, const json_t *answer,
                    struct err *err);

@@ -469,26 +469,31 @@ void tui_draft(struct app *app, struct span text)
 	editor_set(app->editor, span_skip(text, shell));
 }
 
+/* A shell command that is being typed stays: no text can stand with it, and those that waited are
+ * in the history. */
 void tui_unqueue(struct app *app)
 {
 	_cleanup_buf_ struct buf all = BUF_INIT(STASH_BYTES_MAX);
 	_cleanup_free_ char *draft = editor_text(app->editor);
+	const bool shell = *draft && editor_is_shell(app->editor);
 	const bool alone = app->queue.count == 1 && !*draft;
 
 	while (app->queue.count) {
 		_cleanup_free_ char *text = queue_take_first(&app->queue), *said = NULL;
+		const bool command = is_shell(span_str(text)) || command_is(span_str(text));
 
-		if (alone || !(is_shell(span_str(text)) || command_is(span_str(text)))) {
+		if (alone || !(command || shell)) {
 			buf_printf(&all, "%s%s", all.len ? "\n\n" : "", text);
 			continue;
 		}
-		said = mem_printf("Not run: %s", text);
+		said = mem_printf("%s: %s", command ? "Not run" : "Not sent, kept in the history",
+		                  text);
 		printout_notice(&app->out, "info", span_str(said));
 	}
 	if (!all.len)
 		return;
 	if (*draft)
-		buf_printf(&all, "\n\n%s%s", editor_is_shell(app->editor) ? "!" : "", draft);
+		buf_printf(&all, "\n\n%s", draft);
 	tui_draft(app, buf_view(&all));
 }
 

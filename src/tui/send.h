@@ -50,8 +50,9 @@ void tui_cycle_mode(struct app *app);
 
 /* Runs a command of the user's, while nothing is under way. */
 void tui_shell(struct app *app, struct span command);
-/* What bash would complete: {"bash": the line before the word, "word": its beginning}; run in the
- * sandbox, within seconds. An array of words, a new reference. From any thread. */
+/* What bash would complete: {"bash": the line before the word, "word": its beginning}, within
+ * seconds.  Arguments (the line is not empty) by programs that can write nothing and have no
+ * network.  An array of words, a new reference.  From any thread. */
 json_t *tui_shell_words(const struct tui_opened *opened, const struct settings *settings,
                         const json_t *asks, const struct cancel *cancel);
 

@@ -16,10 +16,11 @@
 #include "tui/runner.h"
 #include "tui/send.h"
 #include "tui/tui.h"
+#include "worker/job/job.h"
 
 enum {
 	SHELL_REPORTED_MAX = 16 << 10, /* of one command's output, to the model */
-	WORDS_MS = 3000, /* for a completion: code of the project's (make's) may run for it */
+	WORDS_MS = 3000, /* for a completion */
 };
 
 struct shell_job {
@@ -47,11 +48,11 @@ static json_t *shell_call(const struct shell_job *shell)
 	                 json_text(span_str(shell->command)));
 }
 
-/* Runs a command line in the sandbox of the model's commands. `hooks->output` may be NULL;
- * `timeout_ms` 0: the tool's own. The result, a new reference. */
+/* Runs a command line in the sandbox of the model's commands, by this provider. `hooks->output` may
+ * be NULL; `timeout_ms` 0: the tool's own. The result, a new reference. */
 static json_t *shell_run_line(const struct settings *settings, const struct tui_opened *opened,
-                              const struct call_hooks *hooks, struct span line,
-                              unsigned timeout_ms)
+                              struct provider *provider, const struct call_hooks *hooks,
+                              struct span line, unsigned timeout_ms)
 {
 	const struct session *host = host_facts(opened->host).session;
 	json_auto_t *arguments = json_pack("{s:o}", "command", json_text(line));
@@ -62,7 +63,7 @@ static json_t *shell_run_line(const struct settings *settings, const struct tui_
 	if (timeout_ms)
 		json_object_set_new(arguments, "timeout_ms", json_integer(timeout_ms));
 	setup_command_env_init(&env, settings);
-	session_init(&session, opened->provider);
+	session_init(&session, provider);
 	session.jobs = host->jobs;
 	session.terminal = hooks->output ? host->terminal : session.terminal;
 	session.hooks = *hooks;
@@ -86,7 +87,7 @@ static void shell_run(struct runner_job *job, const struct tui_opened *opened)
 	if (!opened->host)
 		return;
 	runner_report(shell->app->runner, BUS_TOOL_CALL, shell_call(shell));
-	shell->result = shell_run_line(shell->app->settings, opened, &hooks,
+	shell->result = shell_run_line(shell->app->settings, opened, opened->provider, &hooks,
 	                               span_str(shell->command), 0);
 	ok = json_is_true(json_object_get(shell->result, "success"));
 	runner_report(shell->app->runner, BUS_TOOL_RESULT,
@@ -135,14 +136,18 @@ void tui_shell(struct app *app, struct span command)
 
 /* ---- completion -------------------------------------------------------------- */
 
-/* What bash would complete at the end of $1 $2, one a line: commands where nothing stands before,
- * else by bash-completion, where that is installed. */
+/* What bash would complete, one a line: the names of commands, which runs none ... */
+static const char names_script[] = "compgen -c -- %s 2>/dev/null | sort -u | head -n 1000\n";
+
+/* ... and what stands at the end of $line $word, by bash-completion, where that is installed.  It
+ * runs the commands that are completed, and these run the project's code, so it ends first where
+ * the level turned out to be weaker than the planned one. */
 static const char words_script[] =
+	"case $HASP_LEVEL in full|landlock) ;; *) exit;; esac\n"
 	"exec 2>/dev/null\n"
 	"line=%s word=%s\n"
 	"read -ra COMP_WORDS <<<\"$line\"\n"
 	"COMP_CWORD=${#COMP_WORDS[@]}\n"
-	"if [ $COMP_CWORD = 0 ]; then compgen -c -- \"$word\" | sort -u | head -n 1000; exit; fi\n"
 	". /usr/share/bash-completion/bash_completion || exit\n"
 	"name=${COMP_WORDS[0]##*/}\n"
 	"COMP_WORDS+=(\"$word\") COMP_LINE=\"$line $word\" COMP_POINT=${#COMP_LINE}\n"
@@ -164,21 +169,62 @@ static char *shell_quoted(const char *text)
 	return buf_steal(&out);
 }
 
+/* A second provider of the workspace: without a network, with nothing that can be written but a
+ * temporary folder that is removed, and without what the session was allowed.  NULL: this provider
+ * has no such thing. */
+static struct provider *shell_reader(struct provider *provider)
+{
+	_cleanup_free_ const char **roots = NULL;
+	struct outside_request request = { 0 };
+	struct provider *reader = NULL;
+	struct err ignored = ERR_INIT;
+	const char *root;
+	size_t cap = 0;
+
+	while ((root = provider->ops->root(provider, request.folder_count))) {
+		roots = mem_grow(roots, &cap, request.folder_count + 1, sizeof(*roots));
+		roots[request.folder_count++] = root;
+	}
+	request.folders = roots;
+	if (!provider->ops->outside ||
+	    !provider->ops->outside(provider, &request, &reader, &ignored))
+		return NULL;
+	return reader;
+}
+
+/* Names of commands by the session's provider, arguments by a reader. */
+static json_t *words_run(const struct tui_opened *opened, const struct settings *settings,
+                         const char *script, bool names, const struct cancel *cancel)
+{
+	const struct call_hooks hooks = { .cancel = cancel };
+	struct provider *reader = names ? NULL : shell_reader(opened->provider);
+	json_t *result;
+
+	if (!names && !reader)
+		return NULL;
+	result = shell_run_line(settings, opened, names ? opened->provider : reader, &hooks,
+	                        span_str(script), WORDS_MS);
+	if (reader)
+		jobs_end_of(host_facts(opened->host).session->jobs, reader);
+	provider_free(reader);
+	return result;
+}
+
 json_t *tui_shell_words(const struct tui_opened *opened, const struct settings *settings,
                         const json_t *asks, const struct cancel *cancel)
 {
 	const char *before = json_string_value(json_object_get(asks, "bash"));
 	const char *typed = json_string_value(json_object_get(asks, "word"));
 	_cleanup_free_ char *line = shell_quoted(before), *word = shell_quoted(typed);
-	_cleanup_free_ char *script = line && word ? mem_printf(words_script, line, word) : NULL;
-	const struct call_hooks hooks = { .cancel = cancel };
+	_cleanup_free_ char *script = NULL;
 	json_auto_t *result = NULL;
 	json_t *values = json_array();
 	struct span rest, one;
 
-	if (!script)
+	if (!line || !word)
 		return values;
-	result = shell_run_line(settings, opened, &hooks, span_str(script), WORDS_MS);
+	script = *before ? mem_printf(words_script, line, word) : mem_printf(names_script, word);
+	result = words_run(opened, settings, script, !*before, cancel);
 	rest = json_span(json_object_get(result, "output"));
 	while (line_next(&rest, &one)) {
 		const struct span value = span_trim(line_body(one));

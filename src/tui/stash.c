@@ -48,7 +48,8 @@ struct stash {
 
 /* ---- the draft --------------------------------------------------------------- */
 
-/* What waited to be sent stands before what was being typed. */
+/* What waited to be sent stands before what was being typed; where that is a shell command, with
+ * which no text can stand, it goes to the history. */
 static void stash_restore(struct editor *editor, const json_t *saved)
 {
 	_cleanup_buf_ struct buf all = BUF_INIT(STASH_BYTES_MAX);
@@ -61,11 +62,17 @@ static void stash_restore(struct editor *editor, const json_t *saved)
 		return;
 	draft = editor_text(editor);
 	json_array_foreach(json_object_get(saved, "waiting"), i, text) {
+		if (*draft && editor_is_shell(editor)) {
+			editor_history_add(editor, json_span(text));
+			continue;
+		}
 		buf_str(&all, i ? "\n\n" : "");
 		buf_span(&all, json_span(text));
 	}
+	if (!all.len)
+		return;
 	if (*draft)
-		buf_printf(&all, "\n\n%s%s", editor_is_shell(editor) ? "!" : "", draft);
+		buf_printf(&all, "\n\n%s", draft);
 	editor_set_shell(editor, false);
 	editor_set(editor, buf_view(&all));
 }

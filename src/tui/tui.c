@@ -283,7 +283,7 @@ static void tui_make(struct app *app)
 	else
 		app->out.screen = screen_new(app->term);
 	app->complete = complete_new(app);
-	app->lookup = lookup_new(app, complete_offer);
+	app->lookup = lookup_new(app, complete_answered);
 	app->consoles = consoles_new(app);
 	app->clipboard = tui_clipboard(app);
 	app->pager = pager_new(&(struct pager_options){

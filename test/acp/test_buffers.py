@@ -173,6 +173,35 @@ def test_what_an_editor_cannot_do_is_refused_in_words(world, change, what):
     assert world.read("a.txt") == "saved\n" and not (world.root / "b.txt").exists()
 
 
+@pytest.mark.parametrize("code,said", [(-32001, "Permission denied"), (-32603, "Internal error"), (-32000, "x" * 5000)])
+@pytest.mark.parametrize("wanted", [
+    call("read_file", {"file_path": "a.txt"}),
+    call("update_file", {"file_path": "a.txt", "old_content": "saved", "new_content": "x"}),
+    call("apply_changes", {"changes": [
+        {"kind": "create", "file_path": "b.txt", "content": "new\n"},
+        {"kind": "delete", "file_path": "a.txt", "base_content_sha256": sha("saved\n")}]}),
+], ids=["read", "edit", "delete"])
+def test_an_editor_that_refuses_a_file_is_obeyed(world, wanted, code, said):
+    world.write("a.txt", "saved\n")
+    with world.fake([[wanted], [text("No.")]]) as server, start(world, server) as editor:
+        editor.on("fs/read_text_file", lambda params: {"error": {"code": code, "message": said}})
+        session = editor.new()
+        session.prompt("go")
+        answer = results(server, 1)
+        assert "refused to give" in answer and said[:200] in answer and len(answer) < 4000
+        assert "permission_denied" in answer and "saved" not in answer
+        assert session.call(session.updates("tool_call")[0]["toolCallId"])["status"] == "failed"
+    assert world.read("a.txt") == "saved\n" and not (world.root / "b.txt").exists()
+
+
+def test_an_editor_that_reads_no_files_after_all_leaves_them_to_the_disk(world):
+    world.write("a.txt", "saved\n")
+    with world.fake([[call("read_file", {"file_path": "a.txt"})], [text("Yes.")]]) as server, start(world, server) as editor:
+        editor.on("fs/read_text_file", lambda params: {"error": {"code": -32601, "message": "no such method"}})
+        editor.new().prompt("go")
+        assert "saved" in results(server, 1)
+
+
 def test_an_editor_that_takes_no_edits_keeps_its_text(world):
     world.write("a.txt", "saved\n")
     script = [[call("update_file", {"file_path": "a.txt", "old_content": "unsaved", "new_content": "x"})], [text("No.")]]

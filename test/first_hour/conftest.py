@@ -18,6 +18,7 @@ _spec.loader.exec_module(headless)
 
 sys.path.insert(0, str(TOP / "test" / "tui" / "harness"))
 
+import player  # noqa: E402
 import tasks as rows  # noqa: E402
 import terminal  # noqa: E402
 from part import ALL, TURN  # noqa: E402
@@ -81,16 +82,18 @@ class Mover(headless.World):
         if trusts:
             rows.trusted(self)
 
-    def replies(self, script, lists):
+    def replies(self, script, lists, prompts=()):
         """One that is a name in front of its parts is held until it is let go."""
+        provider = headless.KINDS[self.kind][0](key=headless.KEY)
         steps = []
         for step in script:
-            if isinstance(step, tuple):
-                gate = self.gates[step[0]] = threading.Event()
-                step = {"reply": step[1], "wait": lambda gate=gate: gate.wait(60)}
+            held, step = step if isinstance(step, tuple) and not isinstance(step, player.Act) else (None, step)
+            step = player.played(step, provider, prompts) if isinstance(step, player.Act) else {"reply": step}
+            if held:
+                gate = self.gates[held] = threading.Event()
+                step["wait"] = lambda gate=gate: gate.wait(60)
             steps.append(step)
-        server = headless.FakeServer(headless.KINDS[self.kind][0](key=headless.KEY), [
-            step if isinstance(step, dict) else {"reply": step} for step in steps])
+        server = headless.FakeServer(provider, steps)
         server.kind, server.model = self.kind, None
         server.lists.update(lists)
         return server
@@ -132,7 +135,7 @@ class Mover(headless.World):
             self.choose(task.trusts)
         for one in task.before:
             one(self)
-        with self.replies(task.script, task.lists) as self.server:
+        with self.replies(task.script, task.lists, rows.prompts_of(task)) as self.server:
             with kind(self.words(task), columns, lines, env=self.environment(self.server), cwd=self.root) as hasp:
                 try:
                     self.take(hasp, task)

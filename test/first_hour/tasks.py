@@ -20,6 +20,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from player import words_of
+
 PEERS = {"claude_code": "Claude Code", "codex": "Codex", "gemini_cli": "Gemini CLI", "opencode": "OpenCode"}
 TOP = Path(__file__).resolve().parents[2]
 PAGE = TOP / "docs" / "first-hour.md"
@@ -36,7 +38,7 @@ class Step(NamedTuple):
 class Task(NamedTuple):
     wants: str
     steps: list
-    script: list = []   # the model's replies
+    script: list = []   # what the model does (player.py), or says whatever it was asked
     start: tuple = ()   # words behind "hasp"
     shell: str = ""     # or a line of a shell, in which hasp is hasp
     before: list = []   # of the mover: what was there
@@ -218,6 +220,12 @@ def ended(mover, _):
 
 # ---- the document ----
 
+def prompts_of(task):
+    """What is typed for the model."""
+    typed = [step.typed.split("`")[1].strip() for step in task.steps if step.typed.startswith("`")]
+    return [words for words in [*typed, *task.start] if len(words) > 1 and words[0] not in "/!-"]
+
+
 def typed_of(task):
     words = [step.typed for step in task.steps if step.typed]
     line = task.shell or " ".join(["hasp", *('"%s"' % word if " " in word else word for word in task.start)])
@@ -231,9 +239,10 @@ def needed_of(task):
 
 
 def table(tasks):
-    return "\n".join(["| task | types | needs | differs | page |", "|---|---|---|---|---|"] + [
-        "| %s | %s | %s | %s | %s |" % (task.wants, typed_of(task), needed_of(task).replace("|", "\\|"), task.differs,
-                                      task.source) for task in tasks])
+    return "\n".join(["| task | types | the model | needs | differs | page |", "|---|---|---|---|---|---|"] + [
+        "| %s | %s | %s | %s | %s | %s |" % (
+            task.wants, typed_of(task), words_of(task.script).replace("|", "\\|"), needed_of(task).replace("|", "\\|"),
+            task.differs, task.source) for task in tasks])
 
 
 def tables():
@@ -247,10 +256,13 @@ def document(text):
     assert all(len(rows) >= 30 and all(task.source for task in rows) for rows in every.values())
     tasks = [task for rows in every.values() for task in rows]
     needs = [needed_of(task) for task in tasks]
-    figures = "Of %d tasks, %d need nothing, %d the menu, %d what a message says, and %d a look into docs/; %d differ." % (
+    models = [words_of(task.script) for task in tasks]
+    figures = ("Of %d tasks, %d need nothing, %d the menu, %d what a message says, and %d a look into docs/; %d differ. The model "
+               "is asked in %d: in %d it acts upon what it reads, in %d it answers with a text only.") % (
         len(tasks), needs.count("nothing"), sum("the menu" in one for one in needs),
         sum("the message" in one for one in needs), sum("docs/" in one for one in needs),
-        sum(bool(task.differs) for task in tasks))
+        sum(bool(task.differs) for task in tasks), sum(map(bool, models)), sum(one not in ("", "text only") for one in models),
+        models.count("text only"))
     head = text.split("<!-- tasks: begin -->")[0]
     parts = ["## %s\n\n%s\n" % (PEERS[peer], table(rows)) for peer, rows in every.items()]
     return head + "<!-- tasks: begin -->\n" + figures + "\n\n" + "\n".join(parts)

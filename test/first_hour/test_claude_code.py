@@ -3,6 +3,7 @@
 import pytest
 
 from conftest import cases
+from player import after_refusal, changes, done, reads, runs, tells, writes
 from tasks import (PAGE, Task, document, earlier, ended, file, from_page, git, holds, key, lacks, letting, menu, put,
                    rest, say, see, told, told_by, untold)
 
@@ -13,21 +14,15 @@ def text(words):
     return {"text": words}
 
 
-def call(name, **arguments):
-    return {"call": name, "args": arguments}
-
-
-def run(command):
-    return call("run_shell_command", command=command)
-
-
-READ = [call("read_file", file_path="main.py")]
-HELLO = [call("update_file", file_path="main.py", old_content="print(total([1, 2, 3]))\n",
-              new_content="print(total([1, 2, 3]))\nprint(\"hello world\")\n")]
+GREETING = 'print("hello world")'
+HELLO = [reads("main.py"), changes("main.py", "print(total([1, 2, 3]))\n", "print(total([1, 2, 3]))\n%s\n" % GREETING)]
+FIX = [reads("prices.py"), changes("prices.py", "result - price", "result + price")]
+DONE = done()
+SHOP = [reads("README.md"), tells(r"Sells \w+", "It is a shop. %s.")]
+SUBTRACTS = tells(r"result = (result - price)", "It computes %s.")
 MODELS = {"/v1/models": {"data": [
     {"id": "claude-sonnet-4-6", "display_name": "Claude Sonnet 4.6", "max_input_tokens": 200000},
     {"id": "claude-opus-4-8", "display_name": "Claude Opus 4.8", "max_input_tokens": 200000}], "has_more": False}}
-DONE = [text("Done as asked.")]
 STORY = [text("A story: %s" % " ".join(map(str, range(2000))))]
 
 SHED = [earlier("Paint the shed", "Green it is.")]
@@ -44,43 +39,41 @@ TASKS = [*from_page(
     Task("continue an earlier conversation", [
         say("/resume"), see("Paint the shed"), rest(), key("enter"), see("Green it is."), say("and the door?"), see("Red.")],
         before=SHED, script=RED, after=[told("Paint the shed")]),
-    Task("ask what the project does", [say("what does this project do?"), see("It is a shop.")],
-         script=[[call("read_file", file_path="README.md")], [text("It is a shop.")]], after=[told("Sells things")]),
+    Task("ask what the project does", [say("what does this project do?"), see("It is a shop. Sells things.")], script=SHOP),
     Task("make a first change, and approve it", [
         say("add a hello world function to the main file"), see("hello world"), see("Allow once"), rest(), key("enter"),
-        see("Done as asked.")], script=[READ, HELLO, DONE], after=[holds("main.py", "hello world")]),
+        see("Done as asked.")], script=[*HELLO, DONE], after=[holds("main.py", "hello world")]),
     Task("decline a change, and say what to do instead", [
         say("add a hello world function to the main file"), see("No, suggest changes"), rest(), key("up", "enter"), rest(),
-        say("call it greet"), see("Done as asked.")], script=[READ, HELLO, DONE],
-        after=[lacks("main.py", "hello"), told("call it greet")]),
+        say("call it greet"), see("def greet"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
+        script=[*HELLO, after_refusal("call it greet", changes(
+            "main.py", "print(total([1, 2, 3]))\n", "print(total([1, 2, 3]))\n\n\ndef greet():\n    print(\"hello\")\n")), DONE],
+        after=[lacks("main.py", GREETING), holds("main.py", "def greet")]),
     Task("accept all edits", [
         key("shift+tab"), see("edits accepted"), say("add a hello world function to the main file"), see("Done as asked.")],
-        script=[READ, HELLO, DONE], after=[holds("main.py", "hello world")]),
+        script=[*HELLO, DONE], after=[holds("main.py", "hello world")]),
     Task("accept all edits in a new folder", [
         see("Trust this folder?"), rest(), key("up", "up", "enter"), see("Trusted."), see("sandbox:"), key("shift+tab"),
         see("edits accepted")], trusts=False),
-    Task("ask which files have changed", [say("what files have I changed?"), see("Only the README.")],
-         before=[file("README.md", "# Shop 2\n")], script=[[run("git status --short")], [text("Only the README.")]],
-         after=[told("README.md")]),
+    Task("ask which files have changed", [say("what files have I changed?"), see("Only README.md.")],
+         before=[file("README.md", "# Shop 2\n")], script=[runs("git status --short"), tells(r" M (\S+?\.md)", "Only %s.")]),
     Task("commit with a message", [
         say("commit my changes with a descriptive message"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
-        before=[file("README.md", "# Shop 2\n")], script=[[run("git commit -qam 'Rename the shop'")], DONE],
+        before=[file("README.md", "# Shop 2\n")], script=[runs("git commit -qam 'Rename the shop'"), DONE],
         after=[git("log -1 --format=%s", "Rename the shop")]),
     Task("create a branch", [
         say("create a new branch called feature/quickstart"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
-        script=[[run("git switch -qc feature/quickstart")], DONE], after=[git("branch --show-current", "feature/quickstart")]),
+        script=[runs("git switch -qc feature/quickstart"), DONE], after=[git("branch --show-current", "feature/quickstart")]),
     Task("fix a bug", [
         say("there's a bug where the total is negative - fix it"), see("Allow once"), rest(), key("enter"),
-        see("sh test.sh"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
-        script=[[call("read_file", file_path="prices.py")],
-                [call("update_file", file_path="prices.py", old_content="result - price", new_content="result + price")],
-                [run("sh test.sh")], DONE], after=[told("all tests passed")]),
-    Task("have the changes reviewed", [say("review my changes and suggest improvements"), see("Looks good.")],
-         before=[file("README.md", "# Shop 2\n")], script=[[run("git diff")], [text("Looks good.")]],
-         after=[told("Shop 2")]),
-    Task("start with a task", [see("It builds.")], start=("fix the build error",), script=[[text("It builds.")]]),
-    Task("ask once, without the screen", [see("It adds up.")], ends=True, start=("-p", "explain this function"),
-         script=[[text("It adds up.")]], after=[told("explain this function")]),
+        see("sh test.sh"), see("Allow once"), rest(), key("enter"), see("It is fixed: all tests passed.")],
+        script=[*FIX, runs("sh test.sh"), tells(r"all tests passed", "It is fixed: %s.")]),
+    Task("have the changes reviewed", [say("review my changes and suggest improvements"), see("Who is Shop 2?")],
+         before=[file("README.md", "# Shop 2\n")], script=[runs("git diff"), tells(r"\+# (Shop 2)", "Who is %s?")]),
+    Task("start with a task", [see("result + price"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
+         start=("fix the build error",), script=[*FIX, DONE], after=[holds("prices.py", "result + price")]),
+    Task("ask once, without the screen", [see("It computes result - price.")], ends=True,
+         start=("-p", "explain this function"), script=[reads("prices.py"), SUBTRACTS]),
     Task("continue the last conversation", [see("Green it is."), say("and the door?"), see("Red.")], start=("-c",),
          before=SHED, script=RED, after=[told("Paint the shed")]),
     Task("choose a conversation to resume", [see("Paint the shed"), rest(), key("enter"), see("Green it is.")],
@@ -97,20 +90,20 @@ TASKS = [*from_page(
 ), *from_page(
     "Common workflows",
     Task("mention a file", [put("Explain the logic in "), menu("@pric", "prices.py"), rest(), key("enter"),
-                            see("It subtracts.")], script=[[text("It subtracts.")]], after=[told("result - price")]),
+                            see("It computes result - price.")], script=[SUBTRACTS]),
     Task("plan first", [
-        key("shift+tab", "shift+tab"), see("plan mode"), say("refactor the prices"), see("It is a plan.")],
-        script=[[text("It is a plan.")]]),
+        key("shift+tab", "shift+tab"), see("plan mode"), say("refactor the prices"), see("Plan: sum() in place of for price in prices")],
+        script=[reads("prices.py"), tells(r"for price in prices", "Plan: sum() in place of %s")]),
     Task("start in plan mode", [told_by("to choose what runs without asking: --approval-mode")], ends=True,
          start=("--permission-mode", "plan"), differs="`hasp --approval-mode plan`"),
     Task("name this session", [say("hello"), see("Hi there."), rest(), say("/rename auth-refactor"), see("auth-refactor")],
          script=[[text("Hi there.")]]),
-    Task("pipe a file into a question", [see("It prints a total.")],
+    Task("pipe a file into a question", [see("It prints total([1, 2, 3]).")],
          shell="cat main.py | hasp -p 'concisely explain the root cause of this build error'",
-         script=[[text("It prints a total.")]], after=[told("print(total")]),
+         script=[tells(r"print\((total\(.*?\))\)", "It prints %s.")]),
 ), *from_page(
     "CLI reference",
-    Task("start with a prompt", [see("It is a shop.")], start=("explain this project",), script=[[text("It is a shop.")]]),
+    Task("start with a prompt", [see("It is a shop. Sells things.")], start=("explain this project",), script=SHOP),
     Task("continue without the screen", [see("Red.")], ends=True, start=("-c", "-p", "Check for type errors"),
          before=SHED, script=RED, after=[told("Paint the shed")]),
     Task("resume a session by its name, with a prompt", [see("Red.")], start=("-r", "Paint the shed", "Finish this PR"),
@@ -131,7 +124,8 @@ TASKS = [*from_page(
     Task("see the instructions that are read", [say("/memory"), see("Sell only apples.")],
          before=[file("CLAUDE.md", "Sell only apples.\n")]),
     Task("write instructions for the project", [say("/init"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
-         script=[[call("write_file", file_path="GEMINI.md", content="# Shop\n")], DONE], after=[holds("GEMINI.md", "# Shop")],
+         script=[reads("README.md"), writes("GEMINI.md", "# Shop\n\nTests: %s\n", r"tests: `(.*?)`"), DONE],
+         after=[holds("GEMINI.md", "Tests: sh test.sh")],
          differs="writes `GEMINI.md`, not `CLAUDE.md`; both are read"),
 ), *from_page(
     "Interactive mode",
@@ -141,7 +135,7 @@ TASKS = [*from_page(
     Task("go back to before a change", [
         key("shift+tab"), say("add a hello world function to the main file"), see("Done as asked."), rest(),
         key("esc", "esc"), see("add a hello"), rest(), key("enter"), rest(), key("enter"), see("> add a hello")],
-        script=[READ, HELLO, DONE], after=[lacks("main.py", "hello")]),
+        script=[*HELLO, DONE], after=[lacks("main.py", "hello")]),
 )]
 
 

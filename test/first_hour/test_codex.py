@@ -3,6 +3,7 @@
 import pytest
 
 from conftest import cases
+from player import changes, done, reads, runs, tells, writes
 from tasks import (Task, earlier, ended, file, from_page, git, hint, holds, key, letting, menu, put, rest, say, see,
                    setting, told, told_by, untold)
 
@@ -13,18 +14,16 @@ def text(words):
     return {"text": words}
 
 
-def call(name, **arguments):
-    return {"call": name, "args": arguments}
-
-
-def run(command):
-    return call("run_shell_command", command=command)
-
-
-READ = [call("read_file", file_path="prices.py")]
-FIX = [call("update_file", file_path="prices.py", old_content="result - price", new_content="result + price")]
+FIX = [reads("prices.py"), changes("prices.py", "result - price", "result + price")]
+SUM = [reads("prices.py"), changes("prices.py", """    result = 0
+    for price in prices:
+        result = result - price
+    return result
+""", "    return sum(prices)\n")]
+DONE = done()
+SHOP = [reads("README.md"), tells(r"Sells \w+", "It is a shop. %s.")]
+SUBTRACTS = tells(r"result = (result - price)", "It computes %s.")
 MODELS = {"/v1/models": {"data": [{"id": "gpt-5.6"}, {"id": "gpt-5.6-mini"}]}}
-DONE = [text("Done as asked.")]
 STORY = [text("A story: %s" % " ".join(map(str, range(2000))))]
 
 SHED = [earlier("Paint the shed", "Green it is.")]
@@ -37,23 +36,23 @@ TASKS = [*from_page(
         see("Trust this folder?"), rest(), key("up", "up", "enter"), see("openai/gpt-5.6 answers,")],
         first=True, differs="an API key, no account"),
     Task("have instructions written for the project", [say("/init"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
-         script=[[call("write_file", file_path="GEMINI.md", content="# Shop\n")], DONE], after=[holds("GEMINI.md", "# Shop")],
+         script=[reads("README.md"), writes("GEMINI.md", "# Shop\n\nTests: %s\n", r"tests: `(.*?)`"), DONE],
+         after=[holds("GEMINI.md", "Tests: sh test.sh")],
          differs="writes `GEMINI.md`, not `AGENTS.md`; both are read"),
     Task("see the state of the session", [say("/status"), see("openai-responses/gpt-5.6"), see("andbox")]),
     Task("choose what needs approval", [
         say("/permissions"), see("Mode"), rest(), key("enter"), see("auto_edit"), rest(), key("down", "enter"),
         see("edits accepted"), say("fix it"), see("Done as asked.")],
-        script=[READ, FIX, DONE], after=[holds("prices.py", "result + price")]),
+        script=[*FIX, DONE], after=[holds("prices.py", "result + price")]),
     Task("choose the model and its effort", [
         say("/model"), see("Search:"), menu("mini", "gpt-5.6-mini", "enter"), see("gpt-5.6-mini, from"), rest(),
         say("/model"), see("Search:"), menu("high", "Effort: high", "enter"), see("Effort: high")], lists=MODELS,
         differs="the effort is chosen by opening the list again"),
-    Task("have the changes reviewed", [say("/review"), see("Looks good.")], before=[file("README.md", "# Shop 2\n")],
-         script=[[text("Looks good.")]], differs="reviews the uncommitted changes without asking what to review"),
+    Task("have the changes reviewed", [say("/review"), see("Who is Shop 2?")], before=[file("README.md", "# Shop 2\n")],
+         script=[runs("git diff"), tells(r"\+# (Shop 2)", "Who is %s?")], differs="reviews the uncommitted changes without asking what to review"),
 ), *from_page(
     "docs/getting-started.md",
-    Task("begin with a prompt", [see("It is a shop.")], start=("explain this codebase to me",),
-         script=[[text("It is a shop.")]]),
+    Task("begin with a prompt", [see("It is a shop. Sells things.")], start=("explain this codebase to me",), script=SHOP),
     Task("run without a terminal", [told_by("to run a prompt: hasp -p PROMPT")], ends=True, start=("exec", "explain prices.py"),
          differs="`hasp -p PROMPT`"),
     Task("choose an earlier session", [told_by("to resume a session: hasp --resume")], ends=True, start=("resume",),
@@ -63,23 +62,23 @@ TASKS = [*from_page(
     Task("begin with full autonomy", [told_by("without asking, in the sandbox: -y")],
          ends=True, start=("--full-auto", "create the fanciest todo-list app"), differs="`hasp -y PROMPT`"),
     Task("refactor", [see("Allow once"), rest(), key("enter"), see("Done as asked.")], start=("Refactor total to use sum()",),
-         script=[READ, FIX, DONE], after=[holds("prices.py", "result + price")]),
+         script=[*SUM, DONE], after=[holds("prices.py", "return sum(prices)")]),
     Task("write tests, and run them", [
-        see("Allow once"), rest(), key("enter"), see("sh t.sh"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
-        start=("Write unit tests for prices.py",),
-        script=[[call("write_file", file_path="t.sh", content="echo 1 passed\n")], [run("sh t.sh")], DONE],
-        after=[told("1 passed")]),
+        see("Allow once"), rest(), key("enter"), see("python3 test_prices.py"), see("Allow once"), rest(), key("enter"),
+        see("It fails: AssertionError")], start=("Write unit tests for prices.py",),
+        script=[reads("prices.py"), writes("test_prices.py", "import prices\n\nassert prices.%s([1, 2]) == 3\n", r"def (\w+)"),
+                runs("python3 test_prices.py"), tells(r"AssertionError", "It fails: %s")]),
     Task("rename files with git mv", [see("Allow once"), rest(), key("enter"), see("Done as asked.")],
          start=("Bulk-rename *.sh -> *.bash with git mv",),
-         script=[[run("git mv test.sh test.bash")], DONE], after=[git("status --short", "R  test.sh -> test.bash")]),
+         script=[runs("git mv test.sh test.bash"), DONE], after=[git("status --short", "R  test.sh -> test.bash")]),
     Task("have something explained", [see("An upper-case letter.")],
          start=("Explain what this regex does: ^(?=.*[A-Z]).{8,}$",), script=[[text("An upper-case letter.")]],
          after=[told("^(?=.*[A-Z]).{8,}$")]),
     Task("have AGENTS.md obeyed", [
         see("AGENTS.md"), rest(), key("up", "up", "enter"), see("Trusted"), say("hello"), see("Hi there.")],
         before=[file("AGENTS.md", "Sell only apples.\n")], script=HI, trusts=False, after=[told("Sell only apples.")]),
-    Task("search for a file", [put("explain "), menu("@pric", "prices.py"), rest(), key("enter"), see("It subtracts.")],
-         script=[[text("It subtracts.")]], after=[told("result - price")]),
+    Task("search for a file", [put("explain "), menu("@pric", "prices.py"), rest(), key("enter"), see("It computes result - price.")],
+         script=[SUBTRACTS]),
     Task("edit an earlier message", [
         say("hello wrold"), see("Hi there."), rest(), key("esc", "esc"), see("hello wrold"), rest(), key("enter"), rest(),
         see("> hello wrold")], script=HI),
@@ -102,21 +101,22 @@ TASKS = [*from_page(
         differs="Ctrl+Q, not Tab"),
     Task("steer while it works", [
         say("fix it"), see("esc to interrupt"), say("and be quick"), see("and be quick"), letting("read"),
-        see("Done as asked.")], script=[("read", READ), DONE], after=[told("and be quick")]),
+        see("As you say: and be quick.")], script=[("read", reads("README.md")), tells(r"and be quick", "As you say: %s.")]),
     Task("approve a kind of command until the end", [
         say("fix the file times"), see("for this session"), rest(), put("2"), see("Done as asked.")],
-        script=[[run("touch main.py")], [run("touch prices.py")], DONE]),
+        script=[runs("touch main.py"), runs("touch prices.py"), DONE]),
     Task("run a shell command", [say("!ls docs"), see("guide.md")]),
 ), *from_page(
     "Slash commands",
     Task("make room in the context", [say("tell me all"), see("1999"), rest(), say("/compact"), see("summary")],
          script=[STORY, [text("They asked for a story.")]]),
     Task("see the difference", [say("/diff"), see("+# Shop 2")], before=[file("README.md", "# Shop 2\n")]),
-    Task("mention a file by command", [say("/mention"), hint("Type @", "@prices.py explain"), see("It subtracts.")],
-         script=[[text("It subtracts.")]], after=[told("result - price")], differs="`@` in the prompt"),
+    Task("mention a file by command", [say("/mention"), hint("Type @", "@prices.py explain"), see("It computes result - price.")],
+         script=[SUBTRACTS], differs="`@` in the prompt"),
     Task("list the tools of servers", [say("/mcp"), see("MCP")]),
-    Task("plan first", [say("/plan"), see("lan mode"), say("how would you fix it?"), see("It is a plan.")],
-         script=[[text("It is a plan.")]]),
+    Task("plan first", [say("/plan"), see("lan mode"), say("how would you fix it?"),
+                          see("Plan: add in place of result - price")],
+         script=[reads("prices.py"), tells(r"result - price", "Plan: add in place of %s")]),
     Task("start a new chat", [say("remember MANGO"), see("Kept."), rest(), say("/new"), rest(), say("what was it?"),
                               see("No idea.")], script=[[text("Kept.")], [text("No idea.")]], after=[untold("MANGO")]),
     Task("resume an old chat", [say("/resume"), see("Paint the shed"), rest(), key("enter"), see("Green it is.")], before=SHED),

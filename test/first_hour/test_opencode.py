@@ -3,6 +3,7 @@
 import pytest
 
 from conftest import cases
+from player import changes, done, reads, tells, writes
 from tasks import (Task, earlier, ended, from_page, gone, hint, holds, key, lacks, letting, menu, put, rest, say, see,
                    setting, told, told_by, untold)
 
@@ -13,20 +14,12 @@ def text(words):
     return {"text": words}
 
 
-def call(name, **arguments):
-    return {"call": name, "args": arguments}
-
-
-def run(command):
-    return call("run_shell_command", command=command)
-
-
-READ = [call("read_file", file_path="prices.py")]
-FIX = [call("update_file", file_path="prices.py", old_content="result - price", new_content="result + price")]
+FIX = [reads("prices.py"), changes("prices.py", "result - price", "result + price")]
+DONE = done()
+SHOP = [reads("README.md"), tells(r"Sells \w+", "It is a shop. %s.")]
 MODELS = {"/v1/models": {"data": [
     {"id": "claude-sonnet-4-6", "display_name": "Claude Sonnet 4.6", "max_input_tokens": 200000},
     {"id": "claude-opus-4-8", "display_name": "Claude Opus 4.8", "max_input_tokens": 200000}], "has_more": False}}
-DONE = [text("Done as asked.")]
 STORY = [text("A story: %s" % " ".join(map(str, range(2000))))]
 HELLO = [say("hello"), see("Hi there."), rest()]
 HI = [[text("Hi there.")]]
@@ -42,40 +35,42 @@ TASKS = [*from_page(
         see("Type your message"), *HELLO], script=HI, first=True, differs="asks about trust first"),
     Task("add a provider", [say("/connect"), see("OpenAI"), see("OpenRouter"), rest(), key("esc")]),
     Task("have instructions written for the project", [say("/init"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
-         script=[[call("write_file", file_path="GEMINI.md", content="# Shop\n")], DONE], after=[holds("GEMINI.md", "# Shop")],
+         script=[reads("README.md"), writes("GEMINI.md", "# Shop\n\nTests: %s\n", r"tests: `(.*?)`"), DONE],
+         after=[holds("GEMINI.md", "Tests: sh test.sh")],
          differs="writes `GEMINI.md`, not `AGENTS.md`; both are read"),
     Task("ask about a file", [put("How is it summed in "), menu("@pric", "prices.py"), rest(), key("enter"),
-                              see("It subtracts.")], script=[[text("It subtracts.")]], after=[told("result - price")]),
+                              see("It computes result - price.")],
+         script=[tells(r"result = (result - price)", "It computes %s.")]),
     Task("switch to plan mode", PLANNED, differs="Shift+Tab, not Tab"),
     Task("have a plan iterated and built", [
-        *PLANNED, say("When a price is deleted, we'd like to flag it as deleted."), see("It is a plan."), rest(),
-        say("Keep the old design."), see("It is a better plan."), rest(),
+        *PLANNED, say("When a price is deleted, we'd like to flag it as deleted."), see("Plan: flag each price in prices"), rest(),
+        say("Keep the old design."), see("Plan: return result as before"), rest(),
         key("tab"), hint("Shift+Tab", keys=("shift+tab",)), gone("plan mode"),
         say("Sounds good! Go ahead and make the changes."), see("Allow once"), rest(),
         key("enter"), see("Done as asked.")],
-        script=[[text("It is a plan.")], [text("It is a better plan.")], READ, FIX, DONE],
+        script=[reads("prices.py"), tells(r"for (price in prices)", "Plan: flag each %s"), tells(r"return result", "Plan: %s as before"),
+                *FIX, DONE],
         after=[holds("prices.py", "result + price")], differs="Shift+Tab, not Tab; asks before it edits"),
     Task("have a change made", [say("We need to add up in @prices.py"), see("Allow once"), rest(), key("enter"),
                                 see("Done as asked.")],
-         script=[FIX, DONE], after=[holds("prices.py", "result + price")], differs="asks before it edits"),
-    Task("undo", [*EDITED, say("/undo"), rest(), key("enter"), see("> fix it")], script=[READ, FIX, DONE],
+         script=[FIX[1], DONE], after=[holds("prices.py", "result + price")], differs="asks before it edits"),
+    Task("undo", [*EDITED, say("/undo"), rest(), key("enter"), see("> fix it")], script=[*FIX, DONE],
          after=[lacks("prices.py", "result + price")], differs="asks what to undo; Enter undoes both"),
     Task("redo", [*EDITED, say("/undo"), rest(), key("enter"), see("> fix it"), rest(), key("ctrl+c"), rest(), say("/redo"),
-                  see("undone")], script=[READ, FIX, DONE], after=[holds("prices.py", "result + price")]),
+                  see("undone")], script=[*FIX, DONE], after=[holds("prices.py", "result + price")]),
     Task("share the conversation", [*HELLO, say("/share"), see(".md")], script=HI, differs="writes a file; nothing is published"),
 ), *from_page(
     "tui.mdx",
     Task("name the folder to work in", [told_by("to work in that folder: cd")], ends=True, start=("./docs",),
          differs="`cd DIR` before it"),
-    Task("ask about the project", [say("Give me a quick summary of the codebase."), see("It is a shop.")],
-         script=[[call("read_file", file_path="README.md")], [text("It is a shop.")]], after=[told("Sells things")]),
+    Task("ask about the project", [say("Give me a quick summary of the codebase."), see("It is a shop. Sells things.")], script=SHOP),
     Task("run a shell command", [say("!ls -la"), see("prices.py")]),
     Task("list the commands", [say("/help"), see("Conversation"), put("q")]),
     Task("make room in the context", [say("tell me all"), see("1999"), rest(), say("/compact"), see("summary")],
          script=[STORY, [text("They asked for a story.")]]),
     Task("see the details of tools", [
         *EDITED, say("/details"), hint("Ctrl+O", keys=("ctrl+o",)), see("result - price"), put("q")],
-        script=[READ, FIX, DONE], differs="Ctrl+O shows the whole conversation"),
+        script=[*FIX, DONE], differs="Ctrl+O shows the whole conversation"),
     Task("export the conversation", [*HELLO, say("/export"), see(".md")], script=HI, differs="no editor is opened"),
     Task("change the model", [say("/models"), see("Search:"), menu("opus", "claude-opus-4-8", "enter"),
                               see("Model: anthropic/claude-opus-4-8")], lists=MODELS),
@@ -94,11 +89,10 @@ TASKS = [*from_page(
 ), *from_page(
     "permissions.mdx",
     Task("allow an edit once", [say("fix it"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
-         script=[READ, FIX, DONE], after=[holds("prices.py", "result + price")]),
+         script=[*FIX, DONE], after=[holds("prices.py", "result + price")]),
     Task("allow edits always", [say("fix it"), see("Allow for this session"), rest(), put("2"), see("Done as asked.")],
-         script=[READ, FIX, [call("update_file", file_path="prices.py", old_content="result + price",
-                                   new_content="price + result")], DONE], after=[holds("prices.py", "price + result")]),
-    Task("reject an edit", [say("fix it"), see("Allow once"), rest(), key("esc"), rest()], script=[READ, FIX],
+         script=[*FIX, reads("prices.py"), changes("prices.py", "result + price", "price + result"), DONE], after=[holds("prices.py", "price + result")]),
+    Task("reject an edit", [say("fix it"), see("Allow once"), rest(), key("esc"), rest()], script=FIX,
          after=[lacks("prices.py", "result + price")]),
 ), *from_page(
     "cli.mdx",

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The package as its wheel has it, unpacked beside the build; a home, a project, and a recorded model."""
+"""The package as its wheel has it, unpacked; a home, a project, and a recorded model."""
 import atexit
 import json
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -32,23 +33,54 @@ def say(text):
     return {"text": text}
 
 
+class Started:
+    """A pipe in the project, which a command writes to when it has started."""
+
+    def __init__(self, path):
+        os.mkfifo(path)
+        self.pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+
+    def wait(self, process=None):
+        """Until then, or until the process has ended."""
+        ended = [os.pidfd_open(process.pid)] if process else []
+        select.select([self.pipe, *ended], [], [])
+        for one in [self.pipe, *ended]:
+            os.close(one)
+
+
 class World:
     def __init__(self, home, root):
         self.home, self.root = home, root
 
     def model(self, *parts):
-        """What the model says: an answer each, or several calls of one reply in a list. Returns its name."""
+        """What the model says: an answer each, or several calls of one reply in a list.
+
+        Returns its name.
+        """
         path = self.home / "model"
         with open(path, "w", encoding="utf-8") as file:
             for part in parts:
                 content = {"role": "model", "parts": part if isinstance(part, list) else [part]}
-                file.write(json.dumps({"method": "generateContentStream", "response": [
-                    {"candidates": [{"content": content, "finishReason": "STOP"}]}]}) + "\n")
+                file.write(
+                    json.dumps(
+                        {
+                            "method": "generateContentStream",
+                            "response": [
+                                {"candidates": [{"content": content, "finishReason": "STOP"}]}
+                            ],
+                        }
+                    )
+                    + "\n"
+                )
         return "replay:%s" % path
 
     def put(self, name, text):
         (self.root / name).write_text(text, encoding="utf-8")
         return text
+
+    def started(self):
+        """For a command `echo > started`."""
+        return Started(self.root / "started")
 
     def get(self, name):
         return (self.root / name).read_text(encoding="utf-8")
@@ -56,8 +88,15 @@ class World:
     def python(self, script, *arguments, **options):
         """Runs a program of its own with the package."""
         environment = dict(os.environ, PYTHONPATH=str(UNPACKED), HOME=str(self.home))
-        return subprocess.Popen([sys.executable, "-W", "error", "-c", script, *arguments], cwd=self.root, env=environment,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+        return subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", script, *arguments],
+            cwd=self.root,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **options,
+        )
 
 
 @pytest.fixture

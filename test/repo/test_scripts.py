@@ -22,6 +22,30 @@ def test_shellcheck_has_nothing_to_say(script):
     assert done.returncode == 0, done.stdout
 
 
+# The Python package, with its examples, tests and scripts.
+FORMATTED = ["python", "example/python", "test/python",
+             *("script/lib/%s.py" % name for name in ("bench_python", "demo_notebook", "demo_python", "python_api", "python_memory", "wheel"))]
+
+
+def black(*paths):
+    return subprocess.run([sys.executable, "-m", "black", "--config", str(TOP / "python" / "pyproject.toml"), "--check", "--diff", "-q",
+                           *map(str, paths)], cwd=TOP, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def test_the_python_package_is_formatted_by_black(tmp_path):
+    done = black(*FORMATTED)
+    assert done.returncode == 0, done.stdout
+    (tmp_path / "a.py").write_text("x = {  'a':1 }\n")
+    assert black(tmp_path / "a.py").returncode == 1
+
+
+def test_the_lines_of_the_python_package_have_at_most_100_columns():
+    files = [file for name in FORMATTED for file in (sorted((TOP / name).rglob("*.py")) or [TOP / name])]
+    assert len(files) > 30
+    assert not ["%s:%d" % (file, number) for file in files for number, line in enumerate(file.read_text().splitlines(), 1)
+                if len(line) > 100]
+
+
 @pytest.mark.parametrize("script", SHELL, ids=lambda path: path.name)
 def test_scripts_can_be_executed(script):
     assert script.stat().st_mode & 0o111

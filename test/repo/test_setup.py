@@ -62,12 +62,12 @@ class Machine:
             (top / "bin" / name).write_text("#!/bin/sh\necho 19\n")
             (top / "bin" / name).chmod(0o755)
 
-    def setup(self, lacks=(), installed=(), broken="", **env):
+    def setup(self, *more, lacks=(), installed=(), broken="", **env):
         """Of a release that has all packages but these; with these installed. Its exit status, and what it says."""
         (self.top / "asked").write_text("")
         have = [name for name in (*ALL, "libclang-rt-19-dev") if name not in lacks]
-        done = subprocess.run([self.top / "script" / "setup"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              env={"PATH": "%s:%s" % (self.top / "bin", os.environ["PATH"]), "HAS": " ".join(have),
+        done = subprocess.run([self.top / "script" / "setup", *more], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              env={"PATH": "%s:%s" % (self.top / "bin", os.environ["PATH"]), "HAS": " ".join([*have, *more]),
                                    "INSTALLED": " ".join(installed), "BROKEN": broken, **env})
         return done.returncode, done.stdout
 
@@ -90,6 +90,12 @@ def but(*names):
 def test_where_all_is_there_nothing_is_asked_and_said(machine):
     assert machine.setup(installed=but()) == (0, "")
     assert machine.asked("apt") == []
+
+
+def test_what_is_asked_for_by_name_is_installed_as_well(machine):
+    assert machine.setup("python3-pandas", installed=but("jq"))[0] == 0
+    assert machine.now() == {"jq", "python3-pandas"}
+    assert machine.setup("python3-pandas", installed=but()) == (0, "") and machine.asked("apt") == []
 
 
 def test_one_of_two_names_is_enough(machine):

@@ -132,10 +132,15 @@ static void where_tmpdir_is_of_no_use_tmp_is(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(useless); i++) {
 		setenv("TMPDIR", useless[i], 1);
 		folder = make();
-		assert_memory_equal(temp_folder_path(folder), "/tmp/hasp-session-", 18);
+		assert_memory_equal(temp_folder_path(folder), "/tmp/hasp-0/hasp-session-", 25);
 		temp_folder_free(folder);
 	}
 	setenv("TMPDIR", base, 1);
+}
+
+static void make_and_free(void)
+{
+	temp_folder_free(make());
 }
 
 /* As `uid`, which is what makes a folder of mode 0 an obstacle. */
@@ -253,31 +258,142 @@ static void what_killed_sessions_left_is_removed(void **state)
 	temp_folder_free(alive);
 }
 
+/* Of who runs the tests: root. */
+static const char *users(void)
+{
+	return in(base, "hasp-0");
+}
+
+static void the_folder_of_the_user_s_goes_with_the_last_one(void **state)
+{
+	struct temp_folder *folder = make(), *other = make();
+	struct stat at;
+
+	(void)state;
+	assert_int_equal(lstat(users(), &at), 0);
+	assert_int_equal(at.st_mode, S_IFDIR | 0700);
+	temp_folder_free(folder);
+	assert_int_equal(access(users(), F_OK), 0);
+	temp_folder_free(other);
+	assert_int_equal(access(users(), F_OK), -1);
+}
+
+/* A file, a link, a folder of another's: none of them is used, and the new folder stands next to
+ * it, where stale ones are removed as well. */
+static void what_has_its_name_and_is_not_it_is_left_alone(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct temp_folder *folder;
+		struct stat at;
+		char left[256];
+
+		switch (i) {
+		case 0:
+			write_file(users());
+			break;
+		case 1:
+			assert_int_equal(mkdir(in(base, "target"), 0700), 0);
+			assert_int_equal(symlink("target", users()), 0);
+			break;
+		default:
+			assert_int_equal(mkdir(users(), 0777), 0);
+			assert_int_equal(chown(users(), 65534, 65534), 0);
+		}
+		abandon(left, sizeof(left));
+		folder = make();
+		assert_memory_equal(temp_folder_path(folder), in(base, "hasp-session-"), strlen(base) + 14);
+		assert_int_equal(access(left, F_OK), -1);
+		temp_folder_free(folder);
+		assert_int_equal(lstat(users(), &at), 0);
+		assert_int_equal(remove(users()), 0);
+	}
+	assert_int_equal(rmdir(in(base, "target")), 0);
+}
+
+/* Others may have written to it before; its owner's mode counts from now on. */
+static void a_folder_of_the_user_s_is_closed_to_others(void **state)
+{
+	struct temp_folder *folder;
+	struct stat at;
+
+	(void)state;
+	assert_int_equal(mkdir(users(), 0700), 0);
+	assert_int_equal(chmod(users(), 0777), 0);
+	folder = make();
+	assert_int_equal(lstat(users(), &at), 0);
+	assert_int_equal(at.st_mode, S_IFDIR | 0700);
+	temp_folder_free(folder);
+}
+
+static void make_where_nothing_can_be_listed(void)
+{
+	struct temp_folder *folder = make();
+	const bool here = strncmp(temp_folder_path(folder), base, strlen(base)) == 0;
+
+	temp_folder_free(folder);
+	if (!here || access(in(base, "hasp-65534"), F_OK) == 0)
+		_exit(1);
+}
+
+/* What else is in /tmp costs nothing: a folder there that cannot be listed is not in the way. */
+static void other_entries_are_not_read(void **state)
+{
+	(void)state;
+	assert_int_equal(chmod(base, 0333), 0);
+	as_user(65534, make_where_nothing_can_be_listed);
+	assert_int_equal(chmod(base, 01777), 0);
+}
+
+/* Sessions that begin and end at the same time, so that the user's folder comes and goes. */
+static void many_begin_and_end_together(void **state)
+{
+	enum { PROCESSES = 8, ROUNDS = 200 };
+	pid_t pids[PROCESSES];
+	int status;
+
+	(void)state;
+	for (int i = 0; i < PROCESSES; i++) {
+		pids[i] = fork();
+		if (pids[i] == 0) {
+			for (int k = 0; k < ROUNDS; k++)
+				make_and_free();
+			_exit(0);
+		}
+	}
+	for (int i = 0; i < PROCESSES; i++) {
+		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+		assert_int_equal(status, 0);
+	}
+	assert_int_equal(access(users(), F_OK), -1);
+}
+
 static void nothing_that_is_not_ours_is_removed(void **state)
 {
 	struct temp_folder *folder;
 
 	(void)state;
+	assert_int_equal(mkdir(users(), 0700), 0);
 	/* Somebody else's; readable by others, as ours never is; a file; a symlink; other names. */
-	assert_int_equal(mkdir(in(base, "hasp-session-abcde1"), 0700), 0);
-	assert_int_equal(chown(in(base, "hasp-session-abcde1"), 65534, 65534), 0);
-	assert_int_equal(mkdir(in(base, "hasp-session-abcde2"), 0755), 0);
-	write_file(in(base, "hasp-session-abcde3"));
-	assert_int_equal(mkdir(in(base, "target"), 0700), 0);
-	write_file(in(base, "target/file"));
-	assert_int_equal(symlink("target", in(base, "hasp-session-abcde4")), 0);
-	assert_int_equal(mkdir(in(base, "hasp-session-abcdefg"), 0700), 0);
-	assert_int_equal(mkdir(in(base, "hasp-session-abcde5"), 0700), 0);
+	assert_int_equal(mkdir(in(users(), "hasp-session-abcde1"), 0700), 0);
+	assert_int_equal(chown(in(users(), "hasp-session-abcde1"), 65534, 65534), 0);
+	assert_int_equal(mkdir(in(users(), "hasp-session-abcde2"), 0755), 0);
+	write_file(in(users(), "hasp-session-abcde3"));
+	assert_int_equal(mkdir(in(users(), "target"), 0700), 0);
+	write_file(in(users(), "target/file"));
+	assert_int_equal(symlink("target", in(users(), "hasp-session-abcde4")), 0);
+	assert_int_equal(mkdir(in(users(), "hasp-session-abcdefg"), 0700), 0);
+	assert_int_equal(mkdir(in(users(), "hasp-session-abcde5"), 0700), 0);
 	folder = make();
 	for (int i = 1; i <= 4; i++) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "hasp-session-abcde%d", i);
-		assert_int_equal(faccessat(AT_FDCWD, in(base, name), F_OK, AT_SYMLINK_NOFOLLOW), 0);
+		assert_int_equal(faccessat(AT_FDCWD, in(users(), name), F_OK, AT_SYMLINK_NOFOLLOW), 0);
 	}
-	assert_int_equal(access(in(base, "target/file"), F_OK), 0);
-	assert_int_equal(access(in(base, "hasp-session-abcdefg"), F_OK), 0);
-	assert_int_equal(access(in(base, "hasp-session-abcde5"), F_OK), -1);
+	assert_int_equal(access(in(users(), "target/file"), F_OK), 0);
+	assert_int_equal(access(in(users(), "hasp-session-abcdefg"), F_OK), 0);
+	assert_int_equal(access(in(users(), "hasp-session-abcde5"), F_OK), -1);
 	temp_folder_free(folder);
 }
 
@@ -309,6 +425,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(depth_costs_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_killed_sessions_left_is_removed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(nothing_that_is_not_ours_is_removed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_folder_of_the_user_s_goes_with_the_last_one, set_up,
+		                                tear_down),
+		cmocka_unit_test_setup_teardown(what_has_its_name_and_is_not_it_is_left_alone, set_up,
+		                                tear_down),
+		cmocka_unit_test_setup_teardown(a_folder_of_the_user_s_is_closed_to_others, set_up,
+		                                tear_down),
+		cmocka_unit_test_setup_teardown(other_entries_are_not_read, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(many_begin_and_end_together, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

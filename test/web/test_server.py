@@ -273,22 +273,48 @@ def test_a_headless_run_fails_as_it_would_without_a_page(world):
         assert "session" in done.err
 
 
+class Acp:
+    """An editor's end of `hasp acp --web`."""
+
+    def __init__(self, served, folder):
+        self.process, self.heard = served.process, []
+        self.send("initialize", protocolVersion=1)
+        self.send("session/new", cwd=str(folder), mcpServers=[])
+        self.session = self.until(lambda said: "sessionId" in said.get("result", {}))["result"]["sessionId"]
+
+    def write(self, **message):
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def send(self, method, **params):
+        self.write(id=method, method=method, params=params)
+
+    def until(self, wanted):
+        for line in self.process.stdout:
+            self.heard.append(json.loads(line))
+            if wanted(self.heard[-1]):
+                return self.heard[-1]
+        raise AssertionError("it ended: %s" % self.heard)
+
+    def update(self, kind, *words):
+        return self.until(lambda said: said.get("params", {}).get("update", {}).get("sessionUpdate") == kind and
+                          all(word in json.dumps(said) for word in words))
+
+
 def test_an_editors_session_has_a_page(world):
     with world.fake([[text("Hello.")]]) as server:
         served = Served([HASP, "acp", "--web"], world.root, world.environment(server))
-        lines = [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}},
-                 {"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {
-                     "cwd": str(world.root), "mcpServers": []}}]
-        for line in lines:
-            served.process.stdin.write(json.dumps(line).encode() + b"\n")
-        served.process.stdin.flush()
-        while b'"id":1' not in served.process.stdout.readline().replace(b" ", b""):
-            pass
+        editor = Acp(served, world.root)
         browser = served.browser()
         events = browser.events()
         events.until("opened")
         browser.order("prompt", {"text": "hi"})
         assert events.until("ended")["message"]["text"] == "Hello."
+        # The editor shows what was asked there, and what people say.
+        assert editor.update("user_message_chunk")["params"]["update"]["content"]["text"] == "hi"
+        editor.update("agent_message_chunk", "Hello.")
+        browser.order("comment", {"text": "looks good"})
+        editor.update("agent_thought_chunk", "owner's page: looks good")
         assert not browser.get("/api/me").json["can_create"]
         closed = browser.post("/api/sessions/1/close")
         assert (closed.status, closed.code) == (403, "permission_denied")
@@ -297,6 +323,31 @@ def test_an_editors_session_has_a_page(world):
         assert events.rest()[-1]["kind"] == "over"
         served.end(0)
     assert app.headless.nothing_left()
+
+
+def test_an_editor_sees_who_votes_and_its_own_prompts_once(world):
+    policies = world.home / ".gemini" / "policies"
+    policies.mkdir(parents=True)
+    (policies / "review.toml").write_text('[[rule]]\ntoolName = "write_file"\ndecision = "ask_user"\npriority = 500\napprovals = 2\n')
+    with world.fake([[write("a.txt", "one\n")], [text("Done.")]]) as server:
+        served = Served([HASP, "acp", "--web"], world.root, world.environment(server))
+        editor = Acp(served, world.root)
+        anna = served.browser().invite("anna", "approve")
+        events = anna.events()
+        editor.send("session/prompt", sessionId=editor.session, prompt=[{"type": "text", "text": "go"}])
+        question = events.question()
+        asked = editor.until(lambda said: said.get("method") == "session/request_permission")
+        assert anna.answer(question).status == 200
+        editor.update("agent_thought_chunk", "anna approved: 1 of 2 approvals (anna)")
+        editor.write(id=asked["id"], result={"outcome": {"outcome": "selected", "optionId": "proceed_once"}})
+        assert editor.until(lambda said: said.get("id") == "session/prompt")["result"]["stopReason"] == "end_turn"
+        assert "user_message_chunk" not in json.dumps(editor.heard)
+        assert "You approved: 2 of 2 approvals" in json.dumps(editor.heard)
+        events.close()
+        served.process.stdin.close()
+        served.process.stdin = None
+        served.end(0)
+    assert world.read("a.txt") == "one\n"
 
 
 def table(answer, title):

@@ -6,7 +6,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { COLOURS, isColourable, languageNamed } from "./languages";
 import { memo } from "./memo";
-import { visible } from "./terminal";
+import { shorten, visible } from "./terminal";
 
 // Colouring more would be noticed as a pause.
 const MOST_COLOURED = 30_000;
@@ -44,6 +44,18 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
 		onClick={async () => setState(await copy(text) ? "Copied" : "Not copied")}>
 		<span aria-live="polite">{state || "Copy"}</span>
 	</button>;
+}
+
+// Arguments of a call: code as it would run, and the rest as JSON. A question shows all of it.
+export function Arguments({ tool, args, whole = false }: { tool: string; args: any; whole?: boolean }) {
+	const { code, ...others } = args && typeof args === "object" ? args : {} as any;
+	const shown = (text: string) => whole ? text : shorten(text);
+	if (typeof code !== "string")
+		return <Code text={shown(JSON.stringify(args ?? {}, null, 2))} language="json" />;
+	return <>
+		<Code text={shown(code)} language={tool === "run_python" ? "python" : ""} />
+		{Object.keys(others).length > 0 && <Code text={shown(JSON.stringify(others, null, 2))} language="json" />}
+	</>;
 }
 
 export const Code = memo(function Code({ text, language }: { text: string; language: string }) {

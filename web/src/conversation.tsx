@@ -3,7 +3,7 @@
 // they are scrolled to.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { Code } from "./code";
+import { Arguments, Code } from "./code";
 import { Markdown } from "./markdown";
 import { memo } from "./memo";
 import type { Block, Item, Session, Tool } from "./session";
@@ -49,7 +49,7 @@ function ToolBody({ tool }: { tool: Tool }) {
 		{tool.error && <p class="error">{visible(tool.error)}</p>}
 		{tool.inner.length > 0 && <ul class="inner">{tool.inner.map((line) => <li>{visible(line)}</li>)}</ul>}
 		<details><summary>Arguments</summary>
-			<Code text={shorten(JSON.stringify(tool.args, null, 2))} language="json" /></details>
+			<Arguments tool={tool.name} args={tool.args} /></details>
 		{tool.output && <><p class="dim">{tool.cut ? "Output (the last part)" : "Output"}</p>
 			<Code text={overwritten(tool.output)} language="" /></>}
 		{result && <><p class="dim">Result</p><Code text={shorten(result)} language={isDiff ? "diff" : ""} /></>}

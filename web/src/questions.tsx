@@ -4,7 +4,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { ApiError, post, sessionPath } from "./api";
-import { Code } from "./code";
+import { Arguments, Code } from "./code";
 import { draftOf, editAnswer, takesAll, takesNothing, type Draft } from "./draft";
 import { AskForm, ElicitForm } from "./forms";
 import { Markdown } from "./markdown";
@@ -49,14 +49,16 @@ function Tool({ details, message }: { details: any; message: any }) {
 		<p>{visible(`${details.toolDisplayName || details.toolName} of the server ${details.serverName}`)}</p>
 		{details.changed && <><p>This tool has changed since it was last allowed:</p>
 			<Code text={String(details.changed)} language="diff" /></>}
-		<Code text={JSON.stringify(message.arguments ?? {}, null, 2)} language="json" />
+		<Arguments tool="" args={message.arguments} whole />
 	</>;
 }
 
-function Info({ details }: { details: any }) {
+// A text that can be edited is Markdown; arguments are not.
+function Info({ details, message }: { details: any; message: any }) {
 	return <>
 		{typeof details.newContent === "string" ? <Markdown text={details.newContent} /> :
-			<Markdown text={String(details.prompt ?? "")} />}
+			typeof message.arguments?.code === "string" ? <Arguments tool={message.toolName} args={message.arguments} whole /> :
+				<Code text={String(details.prompt ?? "")} language="" />}
 		<List title="Addresses" items={details.urls} />
 	</>;
 }
@@ -82,7 +84,7 @@ function Subject({ question, editable, onChange }: AnswerProps & { onChange: () 
 	case "sandbox_expansion":
 		return <Expansion details={details} />;
 	default:
-		return <Info details={details} />;
+		return <Info details={details} message={question.message} />;
 	}
 }
 

@@ -55,8 +55,11 @@ def _output_text(output: dict[str, Any]) -> str:
     if kind == "stream":
         return text_of(output.get("text"))
     if kind == "error":
-        return _ANSI.sub("", "\n".join(map(str, output.get("traceback") or [])) or
-                         f"{output.get('ename')}: {output.get('evalue')}")
+        return _ANSI.sub(
+            "",
+            "\n".join(map(str, output.get("traceback") or []))
+            or f"{output.get('ename')}: {output.get('evalue')}",
+        )
     data = output.get("data") or {}
     plain = text_of(data.get("text/plain"))
     others = [name for name in data if name not in ("text/plain", "text/html")]
@@ -70,14 +73,30 @@ def _cut(text: str, limit: int) -> str:
 def described(cell: dict[str, Any], place: int, outputs: bool) -> str:
     """One cell as the model reads it."""
     count = cell.get("execution_count")
-    title = f"--- cell {name_of(cell, place)} ({cell.get('cell_type')}" + \
-        (f", run as [{count}]" if count else "") + ")"
+    title = (
+        f"--- cell {name_of(cell, place)} ({cell.get('cell_type')}"
+        + (f", run as [{count}]" if count else "")
+        + ")"
+    )
     parts = [title, _cut(text_of(cell.get("source")), LONGEST_SOURCE)]
     if outputs and cell.get("outputs"):
         shown = "\n".join(_output_text(one) for one in cell["outputs"] if isinstance(one, dict))
         if shown.strip():
             parts += ["--- output", _cut(shown, LONGEST_OUTPUT)]
     return "\n".join(parts)
+
+
+def _source_of(document: dict[str, Any], cell: str) -> str:
+    return text_of(document["cells"][place_of(document, cell)].get("source"))
+
+
+def _contents(document: dict[str, Any]) -> str:
+    """A line for each cell: its name and how it begins."""
+    lines = []
+    for place, cell in enumerate(document["cells"]):
+        first = text_of(cell.get("source")).strip().partition("\n")[0]
+        lines.append(f"{cell.get('id') or place}: {first[:80]}\n")
+    return "".join(lines)
 
 
 def new_cell(document: dict[str, Any], kind: str, source: str) -> dict[str, Any]:
@@ -118,8 +137,10 @@ class Notebook:
         if name not in self._read:
             raise NotebookError(f"Cell {name!r} was not read yet: call notebook_read first.")
         if self._read[name] != _hash(source):
-            raise Changed(f"Cell {name!r} was changed since it was read; nothing was written. "
-                          "Read it again with notebook_read.")
+            raise Changed(
+                f"Cell {name!r} was changed since it was read; nothing was written. "
+                "Read it again with notebook_read."
+            )
         return place
 
     def _learn(self, document: dict[str, Any], name: str) -> None:
@@ -154,15 +175,37 @@ class Notebook:
             self._read.pop(cell if name != cell else "", None)
         return done + " If the notebook is open in a browser, it is seen there after a reload."
 
-    def _insert(self, document: dict[str, Any], cell: str, source: str, kind: str,
-                after: str) -> tuple[str, str]:
+    async def preview(
+        self, operation: str, cell: str = "", source: str = "", kind: str = "code", after: str = ""
+    ) -> list[hasp.FileDiff]:
+        """The change of one cell, or of the order of cells, for the question about it."""
+        store = await self._opened()
+        document, _ = await store.read()
+        changed = copy.deepcopy(document)
+        _OPERATIONS[operation](self, changed, cell, source, kind, after)
+        where = f"after cell {after}" if after else "at the top"
+        title = {
+            "insert": f"{store.name}: a new {kind} cell {where}",
+            "replace": f"{store.name}: cell {cell}",
+            "delete": f"{store.name}: cell {cell} is deleted",
+            "move": f"{store.name}: cell {cell} moves",
+        }[operation]
+        if operation == "move":
+            return [hasp.FileDiff.between(title, _contents(document), _contents(changed))]
+        old = _source_of(document, cell) if operation != "insert" else ""
+        return [hasp.FileDiff.between(title, old, source if operation != "delete" else "")]
+
+    def _insert(
+        self, document: dict[str, Any], cell: str, source: str, kind: str, after: str
+    ) -> tuple[str, str]:
         place = self._as_read(document, after) + 1 if after else 0
         document["cells"].insert(place, new_cell(document, kind, source))
         name = name_of(document["cells"][place], place)
         return f"Inserted cell {name}.", name
 
-    def _replace(self, document: dict[str, Any], cell: str, source: str, kind: str,
-                 after: str) -> tuple[str, str]:
+    def _replace(
+        self, document: dict[str, Any], cell: str, source: str, kind: str, after: str
+    ) -> tuple[str, str]:
         place = self._as_read(document, cell)
         one = document["cells"][place]
         one["source"] = source
@@ -171,13 +214,15 @@ class Notebook:
             one["outputs"], one["execution_count"] = [], None
         return f"Replaced the source of cell {cell}.", name_of(one, place)
 
-    def _delete(self, document: dict[str, Any], cell: str, source: str, kind: str,
-                after: str) -> tuple[str, str]:
+    def _delete(
+        self, document: dict[str, Any], cell: str, source: str, kind: str, after: str
+    ) -> tuple[str, str]:
         del document["cells"][self._as_read(document, cell)]
         return f"Deleted cell {cell}.", ""
 
-    def _move(self, document: dict[str, Any], cell: str, source: str, kind: str,
-              after: str) -> tuple[str, str]:
+    def _move(
+        self, document: dict[str, Any], cell: str, source: str, kind: str, after: str
+    ) -> tuple[str, str]:
         if after == cell:
             raise NotebookError("A cell cannot be moved after itself.")
         place = self._as_read(document, cell)
@@ -196,8 +241,10 @@ class Notebook:
         if one.get("cell_type") != "code":
             raise NotebookError(f"Cell {cell!r} holds no code.")
         if text_of(one.get("source")) != source:
-            raise NotebookError(f"Cell {cell!r} does not hold this code: read it again, and pass "
-                                "its whole source.")
+            raise NotebookError(
+                f"Cell {cell!r} does not hold this code: read it again, and pass "
+                "its whole source."
+            )
         return await self._run(source)
 
     def tools(self) -> list[Any]:
@@ -213,11 +260,14 @@ class Notebook:
             """
             return await self.read(cell, outputs)
 
-        @hasp.tool(kind="edit")
-        async def notebook_edit(operation: Literal["insert", "replace", "delete", "move"],
-                                cell: str = "", source: str = "",
-                                kind: Literal["code", "markdown", "raw"] = "code",
-                                after: str = "") -> str:
+        @hasp.tool(kind="edit", preview=self.preview)
+        async def notebook_edit(
+            operation: Literal["insert", "replace", "delete", "move"],
+            cell: str = "",
+            source: str = "",
+            kind: Literal["code", "markdown", "raw"] = "code",
+            after: str = "",
+        ) -> str:
             """Changes cells of the notebook, which must have been read.
 
             Args:
@@ -243,6 +293,8 @@ class Notebook:
 
 
 _OPERATIONS: dict[str, Callable[..., tuple[str, str]]] = {
-    "insert": Notebook._insert, "replace": Notebook._replace,
-    "delete": Notebook._delete, "move": Notebook._move,
+    "insert": Notebook._insert,
+    "replace": Notebook._replace,
+    "delete": Notebook._delete,
+    "move": Notebook._move,
 }

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 MOST_VARIABLES = 16
-LONGEST = 4_000       # characters about one variable
+LONGEST = 4_000  # characters about one variable
 LONGEST_IN_ALL = 16_000
 _ROWS = 5
 _COLUMNS = 40
@@ -84,15 +84,20 @@ def _has(*names: str) -> Callable[[Any], bool]:
 def _table(value: Any) -> str:
     rows, columns = value.shape
     types_of = value.dtypes
-    named = list(types_of.items()) if hasattr(types_of, "items") else \
-        list(zip(value.columns, types_of))
+    named = (
+        list(types_of.items()) if hasattr(types_of, "items") else list(zip(value.columns, types_of))
+    )
     lines = [f"{column!s}: {kind}" for column, kind in named[:_COLUMNS]]
     if columns > _COLUMNS:
         lines.append(f"... and {columns - _COLUMNS} more columns")
     head = value.head(_ROWS)
     shown = head.to_string(max_cols=_COLUMNS) if hasattr(head, "to_string") else str(head)
-    return (f", {rows} rows x {columns} columns\n" + _block("\n".join(lines))
-            + f"\nFirst rows:\n" + _block(shown))
+    return (
+        f", {rows} rows x {columns} columns\n"
+        + _block("\n".join(lines))
+        + f"\nFirst rows:\n"
+        + _block(shown)
+    )
 
 
 def _column(value: Any) -> str:

@@ -58,8 +58,11 @@ def parsed(text: str, name: str) -> dict[str, Any]:
 
 def checked(document: Any, name: str) -> None:
     """Raises unless this is a notebook of format 4 that its schema accepts."""
-    if not isinstance(document, dict) or document.get("nbformat") != 4 \
-            or not isinstance(document.get("cells"), list):
+    if (
+        not isinstance(document, dict)
+        or document.get("nbformat") != 4
+        or not isinstance(document.get("cells"), list)
+    ):
         raise NotebookError(f"{name} is no notebook of format 4.")
     try:
         from nbformat.validator import iter_validate
@@ -71,6 +74,7 @@ def checked(document: Any, name: str) -> None:
 
 
 # ---- through the server -----------------------------------------------------------
+
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_: Any) -> None:
@@ -89,9 +93,11 @@ class Server:
     def asks(self, method: str, path: str, body: Any = None) -> Any:
         """One request to the server's API; the JSON of its answer."""
         request = urllib.request.Request(
-            urllib.parse.urljoin(self.url, "api/" + path), method=method,
+            urllib.parse.urljoin(self.url, "api/" + path),
+            method=method,
             data=None if body is None else json.dumps(body).encode(),
-            headers={"Authorization": f"token {self._token}", "Content-Type": "application/json"})
+            headers={"Authorization": f"token {self._token}", "Content-Type": "application/json"},
+        )
         with self._opener.open(request, timeout=_SECONDS) as answer:
             text = answer.read(LARGEST + 1)
         if len(text) > LARGEST:
@@ -127,8 +133,12 @@ class ServerStore:
         if (await self.read())[1] != seen:
             raise Changed(f"{self.name} was changed meanwhile; nothing was written.")
         try:
-            await asyncio.to_thread(self._server.asks, "PUT", self._path,
-                                    {"type": "notebook", "format": "json", "content": document})
+            await asyncio.to_thread(
+                self._server.asks,
+                "PUT",
+                self._path,
+                {"type": "notebook", "format": "json", "content": document},
+            )
         except (OSError, ValueError) as error:
             raise NotebookError(f"The Jupyter server cannot write {self.name}: {error}") from error
 
@@ -179,6 +189,7 @@ def on_server(kernel: str) -> ServerStore | None:
 
 # ---- as a file ---------------------------------------------------------------------
 
+
 class FileStore:
     """A notebook as a file, through hasp: confined, written over what was read or not at all."""
 
@@ -220,5 +231,7 @@ def found(namespace: dict[str, Any], given: str | None) -> Store:
     passed = namespace.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME")
     if passed and str(passed).endswith(".ipynb") and Path(passed).is_file():
         return FileStore(Path(passed).resolve())
-    raise NotebookError("The notebook of this kernel was not found: no Jupyter server of this user "
-                        "has it open. Name its file with `%hasp notebook FILE`.")
+    raise NotebookError(
+        "The notebook of this kernel was not found: no Jupyter server of this user "
+        "has it open. Name its file with `%hasp notebook FILE`."
+    )

@@ -46,8 +46,10 @@ class HaspMagics(Magics):  # type: ignore[misc]
         name, _, rest = line.strip().partition(" ")
         command = self._COMMANDS.get(name or "help")
         if command is None:
-            raise CellError(f"There is no %hasp {name}; `%hasp help` lists what there is. "
-                            "A prompt begins with %%hasp.")
+            raise CellError(
+                f"There is no %hasp {name}; `%hasp help` lists what there is. "
+                "A prompt begins with %%hasp."
+            )
         command(self, rest.strip())
 
     def _say(self, text: str) -> None:
@@ -107,6 +109,12 @@ class HaspMagics(Magics):  # type: ignore[misc]
         display({"text/html": f"<pre>{html.escape(HELP)}</pre>", "text/plain": HELP}, raw=True)
 
     _COMMANDS: dict[str, Callable[[HaspMagics, str], None]] = {
-        "model": _model, "mode": _mode, "resume": _resume, "reset": _reset, "stats": _stats,
-        "ask": _ask, "notebook": _notebook, "help": _help,
+        "model": _model,
+        "mode": _mode,
+        "resume": _resume,
+        "reset": _reset,
+        "stats": _stats,
+        "ask": _ask,
+        "notebook": _notebook,
+        "help": _help,
     }

@@ -48,7 +48,7 @@ def inline(text: str, depth: int = 0) -> str:
     pieces = []
     end = 0
     for found in _INLINE.finditer(text):
-        pieces.append(html.escape(text[end:found.start()]))
+        pieces.append(html.escape(text[end : found.start()]))
         pieces.append(_span(found, depth + 1))
         end = found.end()
     pieces.append(html.escape(text[end:]))
@@ -76,8 +76,10 @@ def _span(found: re.Match[str], depth: int) -> str:
 def _link(target: str, shown: str, source: str) -> str:
     if not _ALLOWED.match(target):
         return html.escape(source)
-    return (f'<a href="{html.escape(target)}" target="_blank" '
-            f'rel="noopener noreferrer nofollow">{shown}</a>')
+    return (
+        f'<a href="{html.escape(target)}" target="_blank" '
+        f'rel="noopener noreferrer nofollow">{shown}</a>'
+    )
 
 
 def _code(lines: list[str]) -> str:
@@ -98,8 +100,13 @@ class _Blocks:
             line = self.lines[self.at]
             if not line.strip():
                 self.at += 1
-            elif not (self._fence(line) or self._heading(line) or self._quote(line)
-                      or self._list(line) or self._table(line)):
+            elif not (
+                self._fence(line)
+                or self._heading(line)
+                or self._quote(line)
+                or self._list(line)
+                or self._table(line)
+            ):
                 self._paragraph()
         return "\n".join(self.done)
 
@@ -114,7 +121,7 @@ class _Blocks:
             if len(stripped) >= len(mark) and stripped == mark[0] * len(stripped):
                 break
             self.at += 1
-        self.done.append(_code(self.lines[first:self.at]))
+        self.done.append(_code(self.lines[first : self.at]))
         self.at += 1
         return True
 
@@ -171,7 +178,7 @@ class _Blocks:
                 break
             if not line.strip() and not self._goes_on(indent):
                 break
-            inside.append(line[indent + 2:] if line.strip() else "")
+            inside.append(line[indent + 2 :] if line.strip() else "")
             self.at += 1
         text = _Blocks(inside, self.depth + 1).all()
         only = re.fullmatch(r"<p>(.*?)</p>(.*)", text, re.DOTALL)

@@ -45,8 +45,9 @@ class _Thread:
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self.loop.run_forever, name="hasp-notebook",
-                                        daemon=True)
+        self._thread = threading.Thread(
+            target=self.loop.run_forever, name="hasp-notebook", daemon=True
+        )
         self._thread.start()
 
     def start(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
@@ -81,7 +82,7 @@ class Session:
         self._panels: list[widget.Panel] = []  # of the main thread
         self._cancelled = False
         self.options: dict[str, Any] = {}
-        self.by_text = False       # `%hasp ask text`
+        self.by_text = False  # `%hasp ask text`
         self.file: str | None = None  # `%hasp notebook FILE`
         self.notebook = Notebook(lambda: document.found(shell.user_ns, self.file), self._run_cell)
         atexit.register(self.close)
@@ -172,8 +173,13 @@ class Session:
 
     async def _opened(self) -> Any:
         if self._agent is None:
-            agent = hasp.Agent(workspace=os.getcwd(), tools=self.notebook.tools(),
-                               approval=Approval(self), python=True, **self.options)
+            agent = hasp.Agent(
+                workspace=os.getcwd(),
+                tools=self.notebook.tools(),
+                approval=Approval(self),
+                python=True,
+                **self.options,
+            )
             self._agent = await agent.__aenter__()
         return self._agent
 
@@ -183,6 +189,7 @@ class Session:
 
     def call(self, what: Callable[[Any], Any]) -> Any:
         """Calls a function with the agent on its own thread; waits for what it gives."""
+
         async def called() -> Any:
             result = what(await self._opened())
             return await result if hasattr(result, "__await__") else result
@@ -246,8 +253,9 @@ class Session:
         if self._cancelled:
             settle(hasp.Answer.no())
         elif not stdin_allowed(self._shell):
-            View(plain=False).note(f"Refused: {widget.heading(question)}. {widget.NOBODY}",
-                                   "warning")
+            View(plain=False).note(
+                f"Refused: {widget.heading(question)}. {widget.NOBODY}", "warning"
+            )
             settle(hasp.Answer.no(widget.NOBODY))
         elif self.by_text or Pump.of(self._shell) is None or not widget.have_widgets():
             settle(widget.ask_by_text(question))

@@ -18,9 +18,9 @@ from typing import Any
 from .markdown import rendered, wrapped
 from .widget import cut, preformatted, visible
 
-LONGEST_PIECE = 4_000    # characters of text that are rendered anew when more comes
+LONGEST_PIECE = 4_000  # characters of text that are rendered anew when more comes
 LONGEST_RESULT = 20_000  # characters of a result that are shown
-MOST_PICTURES = 8        # of one result
+MOST_PICTURES = 8  # of one result
 LARGEST_PICTURE = 8 << 20
 _PICTURES = ("image/png", "image/jpeg")
 _numbers = itertools.count(1)
@@ -38,8 +38,12 @@ class _Piece:
         """The first time below what there is, later in its place."""
         from IPython.display import display
 
-        display({"text/html": wrapped(inside), "text/plain": plain}, raw=True,
-                display_id=self._id, update=self._shown)
+        display(
+            {"text/html": wrapped(inside), "text/plain": plain},
+            raw=True,
+            display_id=self._id,
+            update=self._shown,
+        )
         self._shown = True
         self.dirty = False
 
@@ -58,8 +62,12 @@ class _Text(_Piece):
 
     def full(self) -> bool:
         """Whether a new piece may begin here: at the end of a paragraph, not within code."""
-        return (len(self.text) > LONGEST_PIECE and self.text.endswith("\n\n")
-                and not self.text.count("```") % 2 and not self.text.count("~~~") % 2)
+        return (
+            len(self.text) > LONGEST_PIECE
+            and self.text.endswith("\n\n")
+            and not self.text.count("```") % 2
+            and not self.text.count("~~~") % 2
+        )
 
 
 class _Call(_Piece):
@@ -162,8 +170,9 @@ class View:
             print(visible(text))
             return
         shade = {"error": "#a00", "warning": "#850"}.get(severity, "#555")
-        _Piece().show(f'<div style="color:{shade}">{html.escape(visible(cut(text, 4_000)))}</div>',
-                      text)
+        _Piece().show(
+            f'<div style="color:{shade}">{html.escape(visible(cut(text, 4_000)))}</div>', text
+        )
 
     def _text(self, event: Any, thought: bool = False) -> None:
         if self._plain:
@@ -193,7 +202,7 @@ class View:
     def _output(self, event: Any) -> None:
         call = self._calls.get(str(event.data.get("callId")))
         if call:
-            call.output = (call.output + event.text)[-2 * LONGEST_RESULT:]
+            call.output = (call.output + event.text)[-2 * LONGEST_RESULT :]
             call.dirty = True
 
     def _result(self, event: Any) -> None:
@@ -224,6 +233,10 @@ class View:
         self.note(event.text or str(event.data.get("message") or ""), severity)
 
     _KINDS: dict[str, Callable[[View, Any], None]] = {
-        "text": _text, "thought": _thought, "tool_call": _call, "tool_output": _output,
-        "tool_result": _result, "notice": _notice,
+        "text": _text,
+        "thought": _thought,
+        "tool_call": _call,
+        "tool_output": _output,
+        "tool_result": _result,
+        "notice": _notice,
     }

@@ -22,16 +22,20 @@ import hasp
 from .pump import Pump, stdin_allowed
 
 LONGEST_SHOWN = 100_000  # characters of one command, code or file
-NOBODY = ("Nobody can be asked here, because this notebook runs without text input "
-          "(nbclient, nbconvert). Allow the call with a policy or a mode.")
+NOBODY = (
+    "Nobody can be asked here, because this notebook runs without text input "
+    "(nbclient, nbconvert). Allow the call with a policy or a mode."
+)
 # A no without words would end the prompt; the kernel's interrupt does that.
 REFUSED = "The user refused this call."
 
 Settle = Callable[[Any], None]
 
 _SHADES = {"-": "#fdd8d8", "+": "#d4f4d9", " ": "transparent"}
-_CELL = ("white-space:pre-wrap;overflow-wrap:anywhere;font-family:monospace;text-align:left;"
-         "vertical-align:top;width:50%;padding:0 4px;color:#111;")
+_CELL = (
+    "white-space:pre-wrap;overflow-wrap:anywhere;font-family:monospace;text-align:left;"
+    "vertical-align:top;width:50%;padding:0 4px;color:#111;"
+)
 
 
 def offered(question: Any) -> list[str]:
@@ -48,17 +52,21 @@ def cut(text: str, limit: int = LONGEST_SHOWN) -> str:
 
 def preformatted(text: str) -> str:
     """Foreign text as it is."""
-    return (f'<pre style="white-space:pre-wrap;overflow-wrap:anywhere">'
-            f'{html.escape(visible(cut(text)))}</pre>')
+    return (
+        f'<pre style="white-space:pre-wrap;overflow-wrap:anywhere">'
+        f"{html.escape(visible(cut(text)))}</pre>"
+    )
 
 
 def visible(text: str) -> str:
     """Characters that turn or hide text are shown by their numbers."""
-    return "".join(char if char in "\n\t" or char.isprintable() else f"<U+{ord(char):04X}>"
-                   for char in text)
+    return "".join(
+        char if char in "\n\t" or char.isprintable() else f"<U+{ord(char):04X}>" for char in text
+    )
 
 
 # ---- a diff side by side --------------------------------------------------------
+
 
 def pairs(lines: Iterable[str]) -> Iterable[tuple[str, str, str, str]]:
     """The rows of one hunk: mark and text of the old side, mark and text of the new side."""
@@ -93,7 +101,8 @@ def _marked(old: str, new: str) -> tuple[str, str]:
         return html.escape(visible(old)), html.escape(visible(new))
     sides: tuple[list[str], list[str]] = ([], [])
     for what, old_from, old_to, new_from, new_to in difflib.SequenceMatcher(
-            None, old, new, autojunk=False).get_opcodes():
+        None, old, new, autojunk=False
+    ).get_opcodes():
         for side, piece in zip(sides, (old[old_from:old_to], new[new_from:new_to])):
             shown = html.escape(visible(piece))
             side.append(shown if what == "equal" else f"<b>{shown}</b>")
@@ -104,15 +113,23 @@ def side_by_side(lines: Iterable[str]) -> str:
     """One hunk as a table of two columns."""
     rows = []
     for old_mark, old, new_mark, new in pairs(lines):
-        left, right = _marked(old, new) if old_mark == "-" and new_mark == "+" else \
-            (html.escape(visible(old)), html.escape(visible(new)))
-        rows.append(f'<tr><td style="{_CELL}background:{_SHADES[old_mark]}">{left}</td>'
-                    f'<td style="{_CELL}background:{_SHADES[new_mark]}">{right}</td></tr>')
-    return (f'<table style="width:100%;table-layout:fixed;border-collapse:collapse">'
-            f'{"".join(rows)}</table>')
+        left, right = (
+            _marked(old, new)
+            if old_mark == "-" and new_mark == "+"
+            else (html.escape(visible(old)), html.escape(visible(new)))
+        )
+        rows.append(
+            f'<tr><td style="{_CELL}background:{_SHADES[old_mark]}">{left}</td>'
+            f'<td style="{_CELL}background:{_SHADES[new_mark]}">{right}</td></tr>'
+        )
+    return (
+        f'<table style="width:100%;table-layout:fixed;border-collapse:collapse">'
+        f'{"".join(rows)}</table>'
+    )
 
 
 # ---- the widget ------------------------------------------------------------------
+
 
 class Panel:
     """One question as a widget.  `settle` gets the answer, once; None: there are no widgets."""
@@ -126,8 +143,7 @@ class Panel:
         self._hunks: list[tuple[str, int, Any]] = []
         self._comment = ipywidgets.Text(placeholder="A comment for the model")
         self._fields: dict[str, Any] = {}
-        self.box = ipywidgets.VBox([*self._shown(), *self._asked(), self._comment,
-                                    self._buttons()])
+        self.box = ipywidgets.VBox([*self._shown(), *self._asked(), self._comment, self._buttons()])
         self.box.add_class("hasp-question")
         if getattr(self.box, "comm", None) is not None:
             # A browser that knows no widgets closes what was opened.
@@ -137,8 +153,13 @@ class Panel:
         """Below the cell that runs."""
         from IPython.display import display
 
-        shown: dict[str, Any] = {"application/vnd.jupyter.widget-view+json":
-                 {"model_id": self.box.model_id, "version_major": 2, "version_minor": 0}}
+        shown: dict[str, Any] = {
+            "application/vnd.jupyter.widget-view+json": {
+                "model_id": self.box.model_id,
+                "version_major": 2,
+                "version_minor": 0,
+            }
+        }
         if self._widgets.version_info[0] < 7:
             # As it does that itself, but without its complaint that there is no JavaScript for
             # widgets, which it has whenever the page has not told its version yet.
@@ -172,11 +193,18 @@ class Panel:
             yield self._html(f"<code>{html.escape(visible(nearby(file.path)))}</code>")
             for hunk in file.hunks:
                 yield from self._take(pieces, file.path, hunk.index)
-                shown = "".join(line if line.endswith("\n") else line + "\n" for line in hunk.lines)
-                yield self._html(side_by_side(cut(shown).splitlines()))
+                yield self._hunk(hunk)
             if not file.hunks:
                 yield from self._take(pieces, file.path, 0)
                 yield self._html(preformatted(file.diff or "(nothing to show)"))
+        for file in question.preview:
+            yield self._html(html.escape(visible(file.path)))
+            for hunk in file.hunks:
+                yield self._hunk(hunk)
+
+    def _hunk(self, hunk: Any) -> Any:
+        shown = "".join(line if line.endswith("\n") else line + "\n" for line in hunk.lines)
+        return self._html(side_by_side(cut(shown).splitlines()))
 
     def _take(self, pieces: list[tuple[str, int]], path: str, index: int) -> Iterable[Any]:
         """The box of one piece, where there are several."""
@@ -194,15 +222,23 @@ class Panel:
             yield field
 
     def _buttons(self) -> Any:
-        labels = {"once": "Allow once", "session": "Allow for this session",
-                  "always": "Always allow"}
+        labels = {
+            "once": "Allow once",
+            "session": "Allow for this session",
+            "always": "Always allow",
+        }
         row = []
         if self._fields:
             row.append(self._button("Answer", "primary", self._answered))
         else:
             for word in offered(self.question):
-                row.append(self._button(labels[word], "success" if word == "once" else "",
-                                        functools.partial(self._allowed, word)))
+                row.append(
+                    self._button(
+                        labels[word],
+                        "success" if word == "once" else "",
+                        functools.partial(self._allowed, word),
+                    )
+                )
         row.append(self._button("Refuse", "danger", self._refused))
         return self._widgets.HBox(row)
 
@@ -212,8 +248,14 @@ class Panel:
         return button
 
     def _allowed(self, word: str) -> None:
-        self._settle(taken(self.question, word, self._comment.value,
-                           [(path, index, bool(box.value)) for path, index, box in self._hunks]))
+        self._settle(
+            taken(
+                self.question,
+                word,
+                self._comment.value,
+                [(path, index, bool(box.value)) for path, index, box in self._hunks],
+            )
+        )
 
     def _refused(self) -> None:
         self._settle(hasp.Answer.no(self._comment.value or REFUSED))
@@ -244,15 +286,18 @@ def subject(question: Any) -> list[str]:
     for name in ("code", "plan"):
         if isinstance(question.arguments.get(name), str):
             return [question.arguments[name]]
-    if question.files or question.questions:
+    if question.files or question.preview or question.questions:
         return []
     return ["\n".join(f"{name}: {value}" for name, value in question.arguments.items())]
 
 
 def pieces_of(question: Any) -> list[tuple[str, int]]:
     """What of an edit can be taken or left: hunks by path and index; a file without any is one."""
-    return [(file.path, index) for file in question.files
-            for index in ([hunk.index for hunk in file.hunks] or [0])]
+    return [
+        (file.path, index)
+        for file in question.files
+        for index in ([hunk.index for hunk in file.hunks] or [0])
+    ]
 
 
 def asked_of(question: Any) -> list[tuple[str, str]]:
@@ -260,8 +305,11 @@ def asked_of(question: Any) -> list[tuple[str, str]]:
     asked = []
     for place, one in enumerate(question.questions):
         text = str(one.get("question") or one.get("title") or one.get("name") or "")
-        labels = [str(option.get("label", "")) for option in one.get("options") or []
-                  if isinstance(option, dict)]
+        labels = [
+            str(option.get("label", ""))
+            for option in one.get("options") or []
+            if isinstance(option, dict)
+        ]
         name = str(one.get("name") or place) if question.kind == "form" else str(place)
         asked.append((name, text + (f" ({', '.join(labels)})" if labels else "")))
     return asked
@@ -282,21 +330,30 @@ def taken(question: Any, word: str, comment: str, hunks: list[tuple[str, int, bo
 
 # ---- text --------------------------------------------------------------------------
 
-def ask_by_text(question: Any, read: Callable[[str], str] = input,
-                write: Callable[[str], None] = print) -> Any:
+
+def ask_by_text(
+    question: Any, read: Callable[[str], str] = input, write: Callable[[str], None] = print
+) -> Any:
     """Asks on a line of text.  An answer that cannot be read is asked for again."""
     write(visible(heading(question)))
     for text in subject(question):
         write(visible(cut(text)))
     for file in question.files:
         write(visible(cut(file.diff or file.path)))
+    for file in question.preview:
+        write(visible(cut(f"{file.path}\n{file.diff}")))
     asked = asked_of(question)
     if asked:
         return hasp.Answer.text({name: read(visible(text) + " ") for name, text in asked})
     hunks = pieces_of(question)
     words = offered(question)
-    choices = "/".join([*("y" if word == "once" else word for word in words),
-                        *(["1,2,..."] if len(hunks) > 1 else []), "n"])
+    choices = "/".join(
+        [
+            *("y" if word == "once" else word for word in words),
+            *(["1,2,..."] if len(hunks) > 1 else []),
+            "n",
+        ]
+    )
     while True:
         said = read(f"Allow? [{choices}; other words refuse, and the model gets them] ").strip()
         if said.lower() in ("y", "yes"):
@@ -309,14 +366,19 @@ def ask_by_text(question: Any, read: Callable[[str], str] = input,
         if numbers and all(number.isdecimal() for number in numbers):
             picked = {int(number) for number in numbers}
             if len(hunks) > 1 and picked <= set(range(1, len(hunks) + 1)):
-                return taken(question, "once", "", [(path, index, at in picked) for
-                             at, (path, index) in enumerate(hunks, 1)])
+                return taken(
+                    question,
+                    "once",
+                    "",
+                    [(path, index, at in picked) for at, (path, index) in enumerate(hunks, 1)],
+                )
             write(f"There is no such hunk: {said}")
         elif said:
             return hasp.Answer.no(said)
 
 
 # ---- for programs' own agents ------------------------------------------------------
+
 
 class Widget:
     """Approval for `hasp.Agent(approval=hasp.notebook.Widget())` in an async cell of a notebook.
@@ -337,8 +399,10 @@ class Widget:
             return hasp.Answer.no(NOBODY)
         pump = Pump.of(self._shell)
         if threading.current_thread() is not threading.main_thread():
-            return hasp.Answer.no("Questions cannot be shown while a cell blocks the kernel: "
-                                  "use hasp.Agent with await.")
+            return hasp.Answer.no(
+                "Questions cannot be shown while a cell blocks the kernel: "
+                "use hasp.Agent with await."
+            )
         if pump is None or not have_widgets():
             return ask_by_text(question)
         answered: asyncio.Future[Any] = asyncio.get_running_loop().create_future()

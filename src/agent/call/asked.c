@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/call/asked.h"
+#include "agent/call/questions.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 
 #include "agent/call/call.h"
 #include "agent/call/gate.h"
-#include "agent/call/votes.h"
+#include "agent/call/questions.h"
 #include "agent/context/context.h"
 #include "agent/session/figures.h"
 #include "agent/session/record.h"

@@ -3,10 +3,8 @@
 
 #include <string.h>
 
-#include "agent/call/asked.h"
-#include "agent/call/comments.h"
+#include "agent/call/questions.h"
 #include "agent/call/gate.h"
-#include "agent/call/votes.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"

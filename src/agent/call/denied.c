@@ -3,9 +3,9 @@
  * the workspace, is offered to run again with just that allowed. */
 #include <string.h>
 
-#include "agent/call/asked.h"
 #include "agent/call/call.h"
 #include "agent/call/gate.h"
+#include "agent/call/questions.h"
 #include "agent/setup/prepare.h"
 #include "base/limits.h"
 #include "base/mem.h"

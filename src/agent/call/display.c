@@ -118,8 +118,8 @@ enum {
 
 /* The first of these that an argument has says the most. */
 static const char *const telling[] = {
-	"command", "file_path", "pattern", "patterns", "query", "url", "prompt", "path", "paths",
-	"changes", "question", "pid", "title", "name", "strategic_intent",
+	"command", "code", "file_path", "pattern", "patterns", "query", "url", "prompt", "path",
+	"paths", "changes", "question", "pid", "title", "name", "strategic_intent",
 };
 
 static void say_change(struct buf *out, const json_t *change)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agent/call/call.h"
-#include "agent/call/comments.h"
+#include "agent/call/questions.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"

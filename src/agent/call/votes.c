@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/call/votes.h"
+#include "agent/call/questions.h"
 
 #include <string.h>
 
-#include "agent/call/asked.h"
-#include "agent/call/comments.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"

@@ -337,20 +337,6 @@ static json_t *tool_call_json(const struct tool *tool, const json_t *arguments)
 	return call;
 }
 
-/* That there is no library is said once. */
-static void complain(struct checkpoints *checkpoints, const struct err *err)
-{
-	bool known;
-
-	pthread_mutex_lock(&checkpoints->lock);
-	known = err->code == ERR_INTERNAL && checkpoints->complained;
-	checkpoints->complained = true;
-	pthread_mutex_unlock(&checkpoints->lock);
-	if (!known)
-		notify_user(checkpoints, SEVERITY_ERROR, "No checkpoint was made of this edit: ",
-		            err->message);
-}
-
 void checkpoints_before_edit(void *data, const char *call_id, const struct tool *tool,
                              const json_t *arguments)
 {
@@ -366,8 +352,18 @@ void checkpoints_before_edit(void *data, const char *call_id, const struct tool 
 	if (!json_array_size(paths))
 		return;
 	kept = json_array();
-	if (!checkpoints_keep(checkpoints, &keeping, kept, &id, &err))
-		complain(checkpoints, &err);
+	if (!checkpoints_keep(checkpoints, &keeping, kept, &id, &err)) {
+		/* That there is no library is said once. */
+		bool known;
+
+		pthread_mutex_lock(&checkpoints->lock);
+		known = err.code == ERR_INTERNAL && checkpoints->complained;
+		checkpoints->complained = true;
+		pthread_mutex_unlock(&checkpoints->lock);
+		if (!known)
+			notify_user(checkpoints, SEVERITY_ERROR,
+			            "No checkpoint was made of this edit: ", err.message);
+	}
 	json_array_append_new(kept, json_cstr(id));
 	pthread_mutex_lock(&checkpoints->lock);
 	json_object_set_new(checkpoints->pending, call_id, kept);

@@ -38,22 +38,6 @@ static void add_json(struct buf *out, const char *what, const json_t *object, co
 	add_cut(out, buf_view(&text), longest);
 }
 
-static void transcript_add_part(struct buf *out, const json_t *part, const char *who,
-                                size_t longest)
-{
-	const json_t *call = part_get_call(part), *answer = part_get_response(part);
-	struct span text = part_get_text(part);
-
-	if (call) {
-		add_json(out, "CALL", call, "args", longest);
-	} else if (answer) {
-		add_json(out, "RESULT", answer, "response", longest);
-	} else if (text.len) {
-		buf_printf(out, "%s: ", who);
-		add_cut(out, text, longest * 4);
-	}
-}
-
 static void transcript_add_all(struct buf *out, const json_t *contents, size_t longest)
 {
 	size_t i, k;
@@ -62,8 +46,19 @@ static void transcript_add_all(struct buf *out, const json_t *contents, size_t l
 	json_array_foreach((json_t *)contents, i, message) {
 		const char *who = content_is_user(message) ? "USER" : "AGENT";
 
-		json_array_foreach(json_object_get(message, "parts"), k, part)
-			transcript_add_part(out, part, who, longest);
+		json_array_foreach(json_object_get(message, "parts"), k, part) {
+			const json_t *call = part_get_call(part), *answer = part_get_response(part);
+			struct span text = part_get_text(part);
+
+			if (call) {
+				add_json(out, "CALL", call, "args", longest);
+			} else if (answer) {
+				add_json(out, "RESULT", answer, "response", longest);
+			} else if (text.len) {
+				buf_printf(out, "%s: ", who);
+				add_cut(out, text, longest * 4);
+			}
+		}
 	}
 }
 

@@ -480,23 +480,6 @@ static bool result_stays(const json_t *answer)
 	       kind == TOOL_KIND_COMMUNICATE;
 }
 
-static void keep_small_member(json_t *kept, const char *name, json_t *value)
-{
-	struct span text = json_span(value);
-
-	/* Instructions hold on, whatever becomes of the result that they came with. */
-	if (context_weight(value) <= MEMBER_MAX || !strcmp(name, FOUND_CONTEXT))
-		json_object_set(kept, name, value);
-	else if (text.len)
-		json_object_set_new(kept, name, json_text(utf8_head(text, MEMBER_HEAD)));
-	else if (!strcmp(name, "latest_file_state")) {
-		json_t *state = json_copy(value);
-
-		json_object_set_new(state, "content", json_null());
-		json_object_set_new(kept, name, state);
-	}
-}
-
 static json_t *masked_response(const json_t *response, const char *path)
 {
 	json_t *kept = json_object();
@@ -506,8 +489,21 @@ static json_t *masked_response(const json_t *response, const char *path)
 	const char *name;
 	json_t *value;
 
-	json_object_foreach((json_t *)response, name, value)
-		keep_small_member(kept, name, value);
+	json_object_foreach((json_t *)response, name, value) {
+		struct span text = json_span(value);
+
+		/* Instructions hold on, whatever becomes of the result that they came with. */
+		if (context_weight(value) <= MEMBER_MAX || !strcmp(name, FOUND_CONTEXT))
+			json_object_set(kept, name, value);
+		else if (text.len)
+			json_object_set_new(kept, name, json_text(utf8_head(text, MEMBER_HEAD)));
+		else if (!strcmp(name, "latest_file_state")) {
+			json_t *state = json_copy(value);
+
+			json_object_set_new(state, "content", json_null());
+			json_object_set_new(kept, name, state);
+		}
+	}
 	json_object_set_new(kept, "masked", json_string(note));
 	return kept;
 }

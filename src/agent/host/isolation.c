@@ -422,22 +422,6 @@ static void worktrees_settle(struct host *host, const char *all)
 
 /* ---- its beginning -------------------------------------------------------------------- */
 
-static bool isolation_possible(const struct host *host, struct err *err)
-{
-	struct provider *provider = host->options.provider;
-
-	if (!host->options.local || !host->options.workers || !provider->ops->run)
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "it requires a separate git worktree (isolation), which is only "
-		               "possible if the workspace is on this machine.");
-	if (provider->ops->info(provider)->level == SANDBOX_PATHS)
-		return err_set(err, ERR_DENIED_BY_SANDBOX,
-		               "it requires a separate git worktree (isolation), and git is not "
-		               "run for that without a sandbox, because a repository decides what "
-		               "git runs.");
-	return true;
-}
-
 static bool make_failed(const struct isolation *own, const struct git_said *said, struct err *err)
 {
 	const char *out = said->out ? said->out : "";
@@ -536,9 +520,18 @@ bool isolation_open(struct host *host, const char *agent, const struct cancel *c
 {
 	_cleanup_free_ char *all = NULL, *id = isolation_new_id(agent), *made = NULL;
 	struct isolation *own;
+	struct provider *provider;
 
-	if (!isolation_possible(host, err))
-		return false;
+	provider = host->options.provider;
+	if (!host->options.local || !host->options.workers || !provider->ops->run)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "it requires a separate git worktree (isolation), which is only "
+		               "possible if the workspace is on this machine.");
+	if (provider->ops->info(provider)->level == SANDBOX_PATHS)
+		return err_set(err, ERR_DENIED_BY_SANDBOX,
+		               "it requires a separate git worktree (isolation), and git is not "
+		               "run for that without a sandbox, because a repository decides what "
+		               "git runs.");
 	all = worktrees_folder(host, err);
 	if (!all)
 		return false;

@@ -210,13 +210,6 @@ void host_forget_rewinds(struct chat *chat)
 		free(chat->rewound[--chat->rewound_count].checkpoint);
 }
 
-static void remember_rewind(struct chat *chat, struct rewound rewound)
-{
-	chat->rewound = mem_grow(chat->rewound, &chat->rewound_cap, chat->rewound_count + 1,
-	                         sizeof(*chat->rewound));
-	chat->rewound[chat->rewound_count++] = rewound;
-}
-
 /* Undoes the files of a rewind that failed later. `done` is the result of the restore, or NULL. */
 static void put_files_back(struct host *host, const json_t *done)
 {
@@ -267,7 +260,9 @@ bool host_rewind(struct host *host, const char *id, unsigned what, struct host_r
 	}
 	undo = json_string_value(json_object_get(done.files, "undo"));
 	way.checkpoint = undo ? mem_strdup(undo) : NULL;
-	remember_rewind(&host->chat, way);
+	host->chat.rewound = mem_grow(host->chat.rewound, &host->chat.rewound_cap,
+	                              host->chat.rewound_count + 1, sizeof(*host->chat.rewound));
+	host->chat.rewound[host->chat.rewound_count++] = way;
 	publish_rewind(host, what);
 	*ret = done;
 	return true;

@@ -77,11 +77,6 @@ static bool sampling_take_turn(struct samplings *own, const struct cancel *cance
 	return err_set(err, ERR_CANCELLED, "The request was cancelled.");
 }
 
-static void sampling_give_turn(struct samplings *own)
-{
-	fd_ring(own->turn);
-}
-
 /* Counts one; those that were refused count, too. */
 static bool sampling_count(struct samplings *own, const char *server, struct err *err)
 {
@@ -267,7 +262,7 @@ json_t *host_sample(struct host *host, const char *server, const char *identity,
 		     json_object_get(own->allowed, identity) ||
 		     sampling_ask(host, server, identity, &sampling, cancel, err)))
 			result = sampling_run(host, &sampling, cancel, err);
-		sampling_give_turn(own);
+		fd_ring(own->turn);
 	}
 	mcp_sampling_release(&sampling);
 	return result;

@@ -13,14 +13,6 @@
 #include "telemetry/telemetry.h"
 #include "worker/job/interpreter.h"
 
-/* Its services stay as long as the host: commands in the background stand on them. */
-static void keep_services(struct host *host, struct chat *chat)
-{
-	host->earlier = mem_grow(host->earlier, &host->earlier_cap, host->earlier_count + 1,
-	                         sizeof(*host->earlier));
-	host->earlier[host->earlier_count++] = mem_steal(&chat->services);
-}
-
 /* Opens what `chat` asks for in the place of the session that is. False: that stays. */
 static bool host_switch(struct host *host, const struct chat *chat, const char *reason,
                         struct err *err)
@@ -53,7 +45,10 @@ static bool host_switch(struct host *host, const struct chat *chat, const char *
 	audit_set_session(host->audit, record_session_id(next.record));
 	hooks_set_session(host->hooks, record_session_id(next.record), record_path(next.record),
 	                  services_plans_folder(next.services));
-	keep_services(host, &before);
+	/* Its services stay as long as the host: commands in the background stand on them. */
+	host->earlier = mem_grow(host->earlier, &host->earlier_cap, host->earlier_count + 1,
+	                         sizeof(*host->earlier));
+	host->earlier[host->earlier_count++] = mem_steal(&before.services);
 	host_chat_release(&before);
 	return true;
 }

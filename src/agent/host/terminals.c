@@ -166,17 +166,6 @@ static unsigned terminal_side(const json_t *message, const char *name)
 	return cells < 1 ? 1 : cells > TERMINAL_CELLS_MAX ? TERMINAL_CELLS_MAX : (unsigned)cells;
 }
 
-static void order_carry_out(enum bus_topic topic, const json_t *message, struct job *job)
-{
-	if (topic == BUS_COMMAND_INPUT)
-		job_type(job, json_span(json_object_get(message, "text")),
-		         json_is_true(json_object_get(message, "answer")));
-	else if (topic == BUS_COMMAND_RESIZE)
-		job_resize(job, terminal_side(message, "rows"), terminal_side(message, "columns"));
-	else
-		job_send_away(job);
-}
-
 static void order_take(void *data, enum bus_topic topic, const json_t *message)
 {
 	struct terminals *terminals = data;
@@ -196,7 +185,13 @@ static void order_take(void *data, enum bus_topic topic, const json_t *message)
 	job = jobs_find(terminals->host->jobs, (unsigned)json_integer_value(pid));
 	if (!job)
 		return;
-	order_carry_out(topic, message, job);
+	if (topic == BUS_COMMAND_INPUT)
+		job_type(job, json_span(json_object_get(message, "text")),
+		         json_is_true(json_object_get(message, "answer")));
+	else if (topic == BUS_COMMAND_RESIZE)
+		job_resize(job, terminal_side(message, "rows"), terminal_side(message, "columns"));
+	else
+		job_send_away(job);
 	job_release(job);
 }
 

@@ -345,12 +345,6 @@ static char *system_md_path(const struct settings *settings, const char *path)
 	return path_join(home_project(settings_home(settings)), path);
 }
 
-static void put_tool_names(const struct tool_set *tools, struct buf *out)
-{
-	for (size_t i = 0; i < tool_set_count(tools); i++)
-		buf_printf(out, "- %s\n", tool_set_at(tools, i)->name);
-}
-
 /* Replaces one ${...}; returns its length, 0: it is not ours. */
 static size_t put_variable(struct making *making, struct span text)
 {
@@ -361,7 +355,9 @@ static size_t put_variable(struct making *making, struct span text)
 	if (!end)
 		return 0;
 	if (span_eq(name, SPAN("AvailableTools"))) {
-		put_tool_names(making->options->tools, making->out);
+		for (size_t i = 0; i < tool_set_count(making->options->tools); i++)
+			buf_printf(making->out, "- %s\n",
+			           tool_set_at(making->options->tools, i)->name);
 	} else if (span_ends(name, SPAN("_ToolName"))) {
 		_cleanup_free_ char *called = mem_dup(name.data, name.len - strlen("_ToolName"));
 		const struct tool *tool = tool_set_find(making->options->tools, called);

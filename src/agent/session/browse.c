@@ -209,21 +209,6 @@ static void glance_message(struct glance *glance, struct span line, bool user)
 	glance->first = content ? context_first_prompt_in(content) : NULL;
 }
 
-static void glance_rewind(struct glance *glance, struct span line)
-{
-	const uint64_t hash = hash_id(head_string(line, "{\"$rewindTo\":\""));
-
-	for (size_t i = glance->count; i > 0; i--)
-		if (glance->ids[i - 1] == hash) {
-			glance->count = i - 1;
-			break;
-		}
-	if (!glance->count) {
-		free(mem_steal(&glance->first));
-		glance->tried = 0;
-	}
-}
-
 /* The session's own line, or what changes it. */
 static void glance_metadata(struct glance *glance, struct span line)
 {
@@ -264,7 +249,17 @@ static void glance_line(struct glance *glance, struct span line)
 		else
 			glance->strange = glance->strange || !type.len;
 	} else if (span_starts(line, SPAN("{\"$rewindTo\":"))) {
-		glance_rewind(glance, line);
+		const uint64_t hash = hash_id(head_string(line, "{\"$rewindTo\":\""));
+
+		for (size_t i = glance->count; i > 0; i--)
+			if (glance->ids[i - 1] == hash) {
+				glance->count = i - 1;
+				break;
+			}
+		if (!glance->count) {
+			free(mem_steal(&glance->first));
+			glance->tried = 0;
+		}
 	} else if (span_starts(line, SPAN("{\"sessionId\":")) ||
 	           span_starts(line, SPAN("{\"$set\":"))) {
 		glance_metadata(glance, line);

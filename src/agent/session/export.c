@@ -169,16 +169,6 @@ static size_t fence_of(struct span line, char *ret_char, bool *ret_bare)
 	return length >= FENCE_MIN ? length : 0;
 }
 
-/* HTML in a reply is escaped: it could hide the text after it. */
-static void put_without_html(struct buf *out, struct span line)
-{
-	for (size_t i = 0; i < line.len; i++) {
-		if (line.data[i] == '<' && (i == 0 || line.data[i - 1] != '\\'))
-			buf_char(out, '\\');
-		put_visible(out, span_of(line.data + i, 1));
-	}
-}
-
 /* A reply is Markdown itself; a fence that it leaves open is closed. */
 static void put_reply(struct buf *out, struct span text)
 {
@@ -198,7 +188,12 @@ static void put_reply(struct buf *out, struct span text)
 			open = length;
 			mark = own;
 		} else if (!open) {
-			put_without_html(out, body);
+			/* HTML in a reply is escaped: it could hide the text after it. */
+			for (size_t i = 0; i < body.len; i++) {
+				if (body.data[i] == '<' && (i == 0 || body.data[i - 1] != '\\'))
+					buf_char(out, '\\');
+				put_visible(out, span_of(body.data + i, 1));
+			}
 			buf_char(out, '\n');
 			continue;
 		}

@@ -216,21 +216,6 @@ static bool word_among(const char *word, const char *const *words, size_t count)
 	return false;
 }
 
-static void count_changed_lines(const struct places *places, const json_t *response)
-{
-	json_int_t added = figures_changed_lines(response, "lines_added");
-	json_int_t removed = figures_changed_lines(response, "lines_removed");
-	size_t i;
-	json_t *change;
-
-	json_array_foreach(json_object_get(response, "changes"), i, change) {
-		added += figures_changed_lines(change, "lines_added");
-		removed += figures_changed_lines(change, "lines_removed");
-	}
-	places_add(places, "lines_added", added);
-	places_add(places, "lines_removed", removed);
-}
-
 static void count_command(const struct places *places, const json_t *response)
 {
 	const json_t *code = json_object_get(response, "exit_code");
@@ -252,16 +237,6 @@ static void count_denial(const struct places *places, const json_t *denial)
 		places_count(places, "denied_what", figures_name_tail(what));
 }
 
-static void count_denials(const struct places *places, const json_t *response)
-{
-	size_t i;
-	json_t *denial;
-
-	json_array_foreach(json_object_get(response, "denials"), i, denial)
-		count_denial(places, denial);
-	count_denial(places, json_object_get(json_object_get(response, "error"), "denial"));
-}
-
 static void count_edit(const struct places *places, const json_t *response, const char *status)
 {
 	const char *what, *end = figures_edit_end(response, status, &what);
@@ -271,8 +246,19 @@ static void count_edit(const struct places *places, const json_t *response, cons
 	places_add_in(places, "edits", end, 1);
 	if (what)
 		places_count(places, end, span_str(what));
-	if (!strcmp(status, "success"))
-		count_changed_lines(places, response);
+	if (!strcmp(status, "success")) {
+		json_int_t added = figures_changed_lines(response, "lines_added");
+		json_int_t removed = figures_changed_lines(response, "lines_removed");
+		size_t i;
+		json_t *change;
+
+		json_array_foreach(json_object_get(response, "changes"), i, change) {
+			added += figures_changed_lines(change, "lines_added");
+			removed += figures_changed_lines(change, "lines_removed");
+		}
+		places_add(places, "lines_added", added);
+		places_add(places, "lines_removed", removed);
+	}
 }
 
 static void count_took(const struct places *places, const json_t *own)
@@ -294,11 +280,15 @@ static void count_ended(const struct places *places, const json_t *call, const c
 	const bool success = !strcmp(status, "success");
 	const char *code = success ? "" : figures_error_code(response);
 	const char *by = figures_denied_by(response, code);
+	size_t i;
+	json_t *denial;
 
 	places_add_in(places, "calls", status, 1);
 	if (by)
 		places_add_in(places, "denials", by, 1);
-	count_denials(places, response);
+	json_array_foreach(json_object_get(response, "denials"), i, denial)
+		count_denial(places, denial);
+	count_denial(places, json_object_get(json_object_get(response, "error"), "denial"));
 	if (figures_dialect(call, tool))
 		count_edit(places, response, status);
 	if (tool_info_runs(tool) && json_object_get(response, "exit_code"))
@@ -477,16 +467,6 @@ static void count_message(struct counter *counter, const json_t *message)
 		count_prompt(counter, message);
 }
 
-/* The id is the session's, but in a file of an agent's, whose folder has it. */
-static void take_session(struct counter *counter, const json_t *value)
-{
-	const struct span id = json_span(json_object_get(value, "sessionId"));
-
-	if (id.len && !counter->named)
-		figures_name(NULL, id, counter->session);
-	counter->named = counter->named || id.len;
-}
-
 static bool count_value(struct counter *counter, const json_t *value)
 {
 	const json_t *own = json_object_get(value, "hasp");
@@ -503,7 +483,12 @@ static bool count_value(struct counter *counter, const json_t *value)
 		count_call(counter, json_span(json_object_get(own, "callOf")),
 		           json_object_get(own, "call"));
 	} else if (json_object_get(value, "sessionId")) {
-		take_session(counter, value);
+		/* The id is the session's, but in a file of an agent's, whose folder has it. */
+		const struct span id = json_span(json_object_get(value, "sessionId"));
+
+		if (id.len && !counter->named)
+			figures_name(NULL, id, counter->session);
+		counter->named = counter->named || id.len;
 		json_array_foreach(json_object_get(value, "messages"), i, message)
 			count_message(counter, message);
 	}

@@ -228,21 +228,6 @@ static void drop_last_message(struct replay *replay)
 	json_array_remove(replay->read->messages, last);
 }
 
-/* Forgets the changes that were sent with messages from `count` on. */
-static void replay_forget_changes(struct replay *replay, size_t count)
-{
-	json_t *changes = json_object_get(replay->read->sent, "told");
-
-	for (size_t last; (last = json_array_size(replay->changes_at)) > 0;) {
-		const json_t *at = json_array_get(replay->changes_at, last - 1);
-
-		if ((size_t)json_integer_value(at) < count)
-			break;
-		json_array_remove(replay->changes_at, last - 1);
-		json_array_remove(changes, json_array_size(changes) - 1);
-	}
-}
-
 /* The pieces are in a line before the message that reports them. */
 static void replay_add_changes(struct replay *replay, json_t *pieces)
 {
@@ -258,6 +243,7 @@ static void replay_add_changes(struct replay *replay, json_t *pieces)
 static bool rewind_to(struct replay *replay, const json_t *id)
 {
 	size_t i = 0;
+	json_t *changes;
 
 	if (!message_by_id(replay, id, &i))
 		return false;
@@ -267,7 +253,16 @@ static bool rewind_to(struct replay *replay, const json_t *id)
 	}
 	while (json_array_size(replay->read->messages) > i)
 		drop_last_message(replay);
-	replay_forget_changes(replay, i);
+	/* Forgets the changes that were sent with messages from `count` on. */
+	changes = json_object_get(replay->read->sent, "told");
+	for (size_t last; (last = json_array_size(replay->changes_at)) > 0;) {
+		const json_t *at = json_array_get(replay->changes_at, last - 1);
+
+		if ((size_t)json_integer_value(at) < i)
+			break;
+		json_array_remove(replay->changes_at, last - 1);
+		json_array_remove(changes, json_array_size(changes) - 1);
+	}
 	return true;
 }
 

@@ -74,8 +74,8 @@ enum record_said {
 /* Records a message of the user; one with only results of calls has no line (see record_call). */
 void record_user(struct record *record, const json_t *content, enum record_said said);
 /* How long a call took, and how long of that it waited for the user; of an edit, whose words
- * it was in (tool_info_dialect), else NULL; the questions about it (agent/call/asked.h), and the
- * hook that denied it, or NULL. All borrowed. */
+ * it was in (tool_info_dialect), else NULL; the questions about it (agent/call/questions.h), and
+ * the hook that denied it, or NULL. All borrowed. */
 struct record_took {
 	uint64_t ms, waited_ms;
 	const char *dialect;

@@ -224,15 +224,6 @@ static bool has_policies(const char *folder)
 	return found;
 }
 
-static void add_admin(struct loading *loading)
-{
-	if (has_policies(ADMIN_FOLDER))
-		add_policy_folder(loading, POLICY_ADMIN, ADMIN_FOLDER);
-	else
-		add_all_named(loading, POLICY_ADMIN, loading->sources->admin_files,
-		              "adminPolicyPaths");
-}
-
 /* The first that is more than a warning. */
 static const json_t *first_error(const json_t *problems, size_t from)
 {
@@ -321,7 +312,11 @@ bool policy_load(const struct policy_sources *sources, json_t *problems, struct 
 	add_project(&loading);
 	projects = json_array_size(problems);
 	add_user_policies(&loading);
-	add_admin(&loading);
+	if (has_policies(ADMIN_FOLDER))
+		add_policy_folder(&loading, POLICY_ADMIN, ADMIN_FOLDER);
+	else
+		add_all_named(&loading, POLICY_ADMIN, loading.sources->admin_files,
+		              "adminPolicyPaths");
 	setup_add_held(loading.policy, loading.sources->settings);
 	problem = loading.well ? NULL : first_error(problems, projects);
 	text = problem ? setup_policy_problem_text(problem) : NULL;

@@ -349,16 +349,6 @@ static bool refuse_lower(const struct requirement *required, const char *name, c
 	               required->origin.line, level_remedy(required->origin.scope));
 }
 
-/* "auto" with a requirement: the strongest level, if that is not weaker. */
-static void take_auto(const struct requirement *required, struct worker_options *ret)
-{
-	const struct sandbox_probe *probe = required->any ? sandbox_probe() : NULL;
-
-	ret->level_given = required->any;
-	if (required->any)
-		ret->level = probe->best > required->level ? probe->best : required->level;
-}
-
 static bool take_level_word(const struct requirement *required, const struct prepare_level *given,
                             const struct notices *notices, struct worker_options *ret,
                             struct err *err)
@@ -368,7 +358,12 @@ static bool take_level_word(const struct requirement *required, const struct pre
 	_cleanup_free_ char *sentence = NULL;
 
 	if (strcmp(word, "auto") == 0) {
-		take_auto(required, ret);
+		/* "auto" with a requirement: the strongest level, if that is not weaker. */
+		const struct sandbox_probe *probe = required->any ? sandbox_probe() : NULL;
+
+		ret->level_given = required->any;
+		if (required->any)
+			ret->level = probe->best > required->level ? probe->best : required->level;
 		return true;
 	}
 	ret->level_given = sandbox_level_parse(word, &ret->level);

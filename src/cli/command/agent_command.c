@@ -275,15 +275,6 @@ static bool check_output(const struct headless *run)
 	return false;
 }
 
-static void warn_of_raw_output(struct headless *run)
-{
-	if (run->output.raw && run->output.terminal && run->output.format == AGENT_TEXT &&
-	    !invocation_has(run->invocation, FLAG_ACCEPT_RAW_OUTPUT))
-		early_notice(&run->output, SEVERITY_WARNING,
-		             "--raw-output: what the model says may act on this terminal. "
-		             "--accept-raw-output-risk leaves out this warning.");
-}
-
 static bool has_servers(const struct settings *settings)
 {
 	json_auto_t *ignored = json_array(), *rows = servers_configured(settings, ignored);
@@ -392,7 +383,11 @@ static bool headless_prepare(struct headless *run, struct agent_request *request
 		*ending = ending_of_error(AGENT_EXIT_INPUT, err);
 		return false;
 	}
-	warn_of_raw_output(run);
+	if (run->output.raw && run->output.terminal && run->output.format == AGENT_TEXT &&
+	    !invocation_has(run->invocation, FLAG_ACCEPT_RAW_OUTPUT))
+		early_notice(&run->output, SEVERITY_WARNING,
+		             "--raw-output: what the model says may act on this terminal. "
+		             "--accept-raw-output-risk leaves out this warning.");
 	session_set_watched(run->session,
 	                    run->output.progress && run->output.format == AGENT_TEXT);
 	session_set_keyless(run->session, run->slash);

@@ -132,14 +132,6 @@ static const struct {
 	                 "there." },
 };
 
-static bool check_missing(const struct invocation *invocation, struct err *err)
-{
-	for (size_t i = 0; i < ARRAY_LEN(missing); i++)
-		if (invocation_has(invocation, missing[i].id))
-			return err_set(err, ERR_INVALID_ARGUMENT, "%s", missing[i].sentence);
-	return true;
-}
-
 /* One prompt: of two, one would be lost. */
 static bool check_one_prompt(const struct invocation *invocation, struct err *err)
 {
@@ -172,8 +164,9 @@ bool agent_input_check_flags(const struct invocation *invocation, enum agent_exi
                              struct err *err)
 {
 	*ret_code = AGENT_EXIT_INPUT;
-	if (!check_missing(invocation, err))
-		return false;
+	for (size_t i = 0; i < ARRAY_LEN(missing); i++)
+		if (invocation_has(invocation, missing[i].id))
+			return err_set(err, ERR_INVALID_ARGUMENT, "%s", missing[i].sentence);
 	*ret_code = AGENT_EXIT_USAGE;
 	if (!check_one_prompt(invocation, err) || !check_session(invocation, err))
 		return false;

@@ -22,14 +22,6 @@ static void add_allowed(const struct invocation *invocation, json_t *overrides)
 		json_object_set_new(overrides, "tools", json_pack("{s:O}", "allowed", allowed));
 }
 
-/* The flag as the setting. */
-static void add_ignored(const struct invocation *invocation, json_t *overrides)
-{
-	if (invocation_has(invocation, FLAG_IGNORE_UNKNOWN))
-		json_object_set_new(overrides, "hasp",
-		                    json_pack("{s:b}", "ignoreUnknownRules", 1));
-}
-
 /* The texts of a list; NULL: there are none. The caller frees the array. */
 static const char **list_texts(const json_t *list)
 {
@@ -78,7 +70,10 @@ void agent_request_read(const struct invocation *invocation, struct agent_reques
 		          resumed ? resumed : "latest",
 	};
 	add_allowed(invocation, ret->overrides);
-	add_ignored(invocation, ret->overrides);
+	/* The flag as the setting. */
+	if (invocation_has(invocation, FLAG_IGNORE_UNKNOWN))
+		json_object_set_new(ret->overrides, "hasp",
+		                    json_pack("{s:b}", "ignoreUnknownRules", 1));
 	ret->policy_files = list_texts(ret->policies);
 	ret->admin_files = list_texts(ret->admin_policies);
 	ret->session = (struct session_request){

@@ -152,15 +152,6 @@ static void watch_byte(struct output_watch *watch, unsigned char c)
 	}
 }
 
-/* Nothing is left to be found out once it is misleading. */
-static void watch_output(struct output_watch *watch, struct span bytes)
-{
-	for (size_t i = 0; i < bytes.len && !watch->misleading; i++)
-		watch_byte(watch, (unsigned char)bytes.data[i]);
-	if (bytes.len)
-		watch->last = bytes.data[bytes.len - 1];
-}
-
 /* A slow reader slows the command down: the provider's thread waits here. */
 static void attend_on_output(void *data, enum run_stream stream, struct span bytes)
 {
@@ -169,7 +160,11 @@ static void attend_on_output(void *data, enum run_stream stream, struct span byt
 
 	pthread_mutex_lock(&attention->lock);
 	lost = attention->output_lost;
-	watch_output(&attention->watch, bytes);
+	/* Nothing is left to be found out once it is misleading. */
+	for (size_t i = 0; i < bytes.len && !attention->watch.misleading; i++)
+		watch_byte(&attention->watch, (unsigned char)bytes.data[i]);
+	if (bytes.len)
+		attention->watch.last = bytes.data[bytes.len - 1];
 	pthread_mutex_unlock(&attention->lock);
 	if (lost || output_write(stream == RUN_STDERR ? STDERR_FILENO : STDOUT_FILENO, bytes))
 		return;
@@ -307,20 +302,6 @@ static void pass_input(struct attention *attention)
 		attention->input_len = 0;
 }
 
-static void attend_take_input(struct attention *attention)
-{
-	ssize_t got = read(STDIN_FILENO, attention->input, INPUT_BYTES);
-
-	if (got > 0) {
-		restore_keys(attention, (size_t)got);
-		attention->input_len = (size_t)got;
-		pass_input(attention);
-	} else if (got == 0 || (errno != EINTR && errno != EAGAIN)) {
-		attention->input_open = false;
-		attention->run->ops->close_input(attention->run);
-	}
-}
-
 static bool attend_is_over(struct attention *attention)
 {
 	bool ended, lost;
@@ -371,8 +352,18 @@ static void watch_over(struct attention *attention)
 			(void)!read(attention->wake, &ignored, sizeof(ignored));
 		if (fds[1].revents)
 			take_signal(attention);
-		if (fds[2].revents)
-			attend_take_input(attention);
+		if (fds[2].revents) {
+			ssize_t got = read(STDIN_FILENO, attention->input, INPUT_BYTES);
+
+			if (got > 0) {
+				restore_keys(attention, (size_t)got);
+				attention->input_len = (size_t)got;
+				pass_input(attention);
+			} else if (got == 0 || (errno != EINTR && errno != EAGAIN)) {
+				attention->input_open = false;
+				attention->run->ops->close_input(attention->run);
+			}
+		}
 	}
 }
 

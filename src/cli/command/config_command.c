@@ -54,20 +54,6 @@ static void put_value(struct buf *out, const json_t *value)
 	render_safe(out, buf_view(&text));
 }
 
-static void put_origin(struct buf *out, const json_t *item)
-{
-	const char *file = json_string_value(json_object_get(item, "file"));
-	int line = (int)json_integer_value(json_object_get(item, "line"));
-
-	buf_printf(out, "  # %s", json_string_value(json_object_get(item, "scope")));
-	if (file) {
-		buf_char(out, ' ');
-		render_safe(out, span_str(file));
-	}
-	if (line)
-		buf_printf(out, ":%d", line);
-}
-
 static bool show_lines(const json_t *list, bool origin, struct err *err)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
@@ -80,8 +66,19 @@ static bool show_lines(const json_t *list, bool origin, struct err *err)
 		put_value(&out, json_object_get(item, "value"));
 		if (json_object_get(item, "unknown"))
 			buf_str(&out, "  (unknown setting, without effect)");
-		if (origin)
-			put_origin(&out, item);
+		if (origin) {
+			const char *file = json_string_value(json_object_get(item, "file"));
+			int line = (int)json_integer_value(json_object_get(item, "line"));
+
+			buf_printf(&out, "  # %s",
+			           json_string_value(json_object_get(item, "scope")));
+			if (file) {
+				buf_char(&out, ' ');
+				render_safe(&out, span_str(file));
+			}
+			if (line)
+				buf_printf(&out, ":%d", line);
+		}
 		buf_char(&out, '\n');
 	}
 	return output_text(buf_view(&out), err);

@@ -53,13 +53,6 @@ static bool from_array(const json_t *array, char ***ret, struct err *err)
 	return true;
 }
 
-/* Whether a backslash at `at` escapes the next character. */
-static bool is_escape(const char *at, char quote)
-{
-	return at[0] == '\\' && at[1] && quote != '\'' &&
-	       (!quote || at[1] == '"' || at[1] == '\\');
-}
-
 /* One word from *at, which moves after it. */
 static bool split_next_word(const char **at, char **ret, struct err *err)
 {
@@ -68,7 +61,8 @@ static bool split_next_word(const char **at, char **ret, struct err *err)
 	char quote = 0;
 
 	for (; *c && (quote || !strchr(blanks, *c)); c++) {
-		if (is_escape(c, quote))
+		if (c[0] == '\\' && c[1] && quote != '\'' &&
+		    (!quote || c[1] == '"' || c[1] == '\\'))
 			buf_char(&word, *++c);
 		else if (quote ? *c == quote : *c == '\'' || *c == '"')
 			quote = quote ? 0 : *c;
@@ -213,17 +207,6 @@ static bool confinement_read_level(const struct invocation *invocation, struct c
 	return prepare_level(NULL, &ret->level, NULL, &ret->options, err);
 }
 
-/* Warns that an invalid value is ignored. */
-static void warn_of_level(const struct settings *settings)
-{
-	const json_t *sentence;
-	size_t i;
-
-	json_array_foreach(settings_warnings(settings), i, sentence)
-		if (strstr(json_string_value(sentence), LEVEL_SETTING))
-			output_complain(json_string_value(sentence));
-}
-
 static void complain_of_level(void *data, enum severity severity, const char *message)
 {
 	(void)data;
@@ -253,8 +236,15 @@ bool confinement_settle(const struct invocation *invocation, struct confinement 
 	ok = confinement_settle_with(confinement, settings, &of_level, err) &&
 	     (!invocation ||
 	      places_choose(confinement, settings, level_given, &of_place, err));
-	if (settings && ok)
-		warn_of_level(settings);
+	if (settings && ok) {
+		/* Warns that an invalid value is ignored. */
+		const json_t *sentence;
+		size_t i;
+
+		json_array_foreach(settings_warnings(settings), i, sentence)
+			if (strstr(json_string_value(sentence), LEVEL_SETTING))
+				output_complain(json_string_value(sentence));
+	}
 	settings_free(settings);
 	return ok && (!confinement->project ||
 	              prepare_kept_of(confinement->project, &of_level, &confinement->kept,
@@ -380,15 +370,6 @@ void confinement_warn(struct provider *provider)
 
 /* `hasp worker`: the other end of a provider. */
 
-/* A worker waits most of its life: it returns unused memory to the system, and keeps no heap per
- * thread. */
-static void stay_small(void)
-{
-	mallopt(M_ARENA_MAX, 1);
-	mallopt(M_TRIM_THRESHOLD, 256 << 10);
-	mallopt(M_MMAP_THRESHOLD, 128 << 10);
-}
-
 static int serve_worker(const struct worker_options *most, bool confined)
 {
 	const struct worker_serve_options options = {
@@ -407,7 +388,11 @@ int command_run_worker(const struct invocation *invocation)
 	_cleanup_free_ const char **roots = NULL;
 	struct err err = ERR_INIT;
 
-	stay_small();
+	/* A worker waits most of its life: it returns unused memory to the system, and keeps no
+	 * heap per thread. */
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_TRIM_THRESHOLD, 256 << 10);
+	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	if (invocation_has(invocation, FLAG_CONFINED))
 		return serve_worker(NULL, true);
 	if (!confinement_read(invocation, &confinement, &err) ||

@@ -281,15 +281,6 @@ static int list_servers(struct mcp_command *command)
 	return agent_output_lines(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
-static void print_denials(const json_t *denials, struct buf *out)
-{
-	size_t i;
-	json_t *denial;
-
-	json_array_foreach(denials, i, denial)
-		render_printf(out, "    denied: %s\n", server_member(denial, "message"));
-}
-
 static json_t *find_server(struct mcp_command *command, const char *name)
 {
 	json_auto_t *servers = mcp_servers_list(command->servers);
@@ -320,6 +311,8 @@ static int test_server(struct mcp_command *command, const char *name, bool allow
 	json_auto_t *denials = NULL, *server = NULL;
 	struct err err = ERR_INIT;
 	const bool works = mcp_servers_test(command->servers, name, cancel, &denials, &err);
+	size_t i;
+	json_t *denial;
 
 	if (!works && err.code == ERR_FILE_NOT_FOUND)
 		return fail_not_found(command, name, &err);
@@ -335,7 +328,8 @@ static int test_server(struct mcp_command *command, const char *name, bool allow
 	if (!works)
 		return output_fail(&err, CLI_FAILED);
 	print_server(server, true, &out);
-	print_denials(denials, &out);
+	json_array_foreach(denials, i, denial)
+		render_printf(&out, "    denied: %s\n", server_member(denial, "message"));
 	if (allow)
 		buf_str(&out, "Its tools are allowed as they are declared now, where a rule or "
 		              "you allow them.\n");

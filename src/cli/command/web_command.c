@@ -53,22 +53,6 @@ static json_t *web_invitation_body(const struct invocation *invocation, unsigned
 	return body;
 }
 
-static void web_print_people(const json_t *list, struct buf *out)
-{
-	const json_t *row;
-	size_t i;
-
-	json_array_foreach((json_t *)list, i, row)
-		buf_printf(out, "%s  %s  until %s%s\n",
-		           json_string_value(json_object_get(row, "name")),
-		           json_string_value(json_object_get(row, "role")),
-		           json_string_value(json_object_get(row, "expires")),
-		           json_is_true(json_object_get(row, "connected")) ? "  connected" :
-		           json_is_true(json_object_get(row, "used")) ? "" : "  not used yet");
-	if (!out->len)
-		buf_str(out, "No one has been invited.\n");
-}
-
 /* The name as a part of a path (RFC 3986, 2.1). */
 static char *web_revoke_path(const char *name)
 {
@@ -127,7 +111,19 @@ int command_run_web(const struct invocation *invocation)
 		json_print(&out, answer, 2);
 		buf_str(&out, "\n");
 	} else if (lists) {
-		web_print_people(answer, &out);
+		const json_t *row;
+		size_t i;
+
+		json_array_foreach((json_t *)answer, i, row)
+			buf_printf(&out, "%s  %s  until %s%s\n",
+			           json_string_value(json_object_get(row, "name")),
+			           json_string_value(json_object_get(row, "role")),
+			           json_string_value(json_object_get(row, "expires")),
+			           json_is_true(json_object_get(row, "connected")) ? "  connected"
+			           : json_is_true(json_object_get(row, "used"))    ? ""
+			                                                        : "  not used yet");
+		if (!out.len)
+			buf_str(&out, "No one has been invited.\n");
 	} else if (!strcmp(action, "invite")) {
 		buf_printf(&out, "%s\n", json_string_value(json_object_get(answer, "url")));
 	}

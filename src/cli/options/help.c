@@ -457,17 +457,6 @@ static void man_synopsis(struct buf *out)
 	buf_str(out, ".Nm\n.Fl \\-version | Fl \\-help\n");
 }
 
-static void man_commands(struct buf *out)
-{
-	buf_str(out, ".Sh COMMANDS\n");
-	for (size_t i = 0; i < command_count(); i++) {
-		buf_printf(out, ".Ss hasp %s\n", command_listed(i)->name);
-		man_text(out, span_str(command_listed(i)->text));
-		buf_str(out, ".Pp\nOptions:\n");
-		man_flags(out, command_listed(i));
-	}
-}
-
 static void man_tools(struct buf *out)
 {
 	buf_str(out, ".Sh TOOLS\n"
@@ -599,7 +588,13 @@ void help_manpage_print(struct buf *out)
 	man_text(out, span_str(command_root()->text));
 	buf_str(out, ".Pp\nThe options of the program itself:\n");
 	man_flags(out, command_root());
-	man_commands(out);
+	buf_str(out, ".Sh COMMANDS\n");
+	for (size_t i = 0; i < command_count(); i++) {
+		buf_printf(out, ".Ss hasp %s\n", command_listed(i)->name);
+		man_text(out, span_str(command_listed(i)->text));
+		buf_str(out, ".Pp\nOptions:\n");
+		man_flags(out, command_listed(i));
+	}
 	man_tools(out);
 	buf_str(out, man_environment);
 	man_exit_status(out);

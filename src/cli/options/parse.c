@@ -171,24 +171,20 @@ static bool value_allowed(const struct value *value, const char *what, const cha
 	return err_set(err, ERR_INVALID_ARGUMENT, "%s is %s, not \"%s\".", what, all.data, given);
 }
 
-static void remove_flag(struct invocation *invocation, enum flag_id id)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < invocation->flag_count; i++)
-		if (invocation->flags[i].id != id)
-			invocation->flags[kept++] = invocation->flags[i];
-	invocation->flag_count = kept;
-}
-
 /* A switch that also takes the value "false". */
 static bool add_boolean(struct invocation *ret, const struct flag *flag, const char *given,
                         struct err *err)
 {
+	size_t kept;
+
 	if (given && strcmp(given, "true") != 0 && strcmp(given, "false") != 0)
 		return err_set(err, ERR_INVALID_ARGUMENT, "--%s is true or false, not \"%s\".",
 		               flag->name, given);
-	remove_flag(ret, flag->id);
+	kept = 0;
+	for (size_t i = 0; i < ret->flag_count; i++)
+		if (ret->flags[i].id != flag->id)
+			ret->flags[kept++] = ret->flags[i];
+	ret->flag_count = kept;
 	if (!given || strcmp(given, "true") == 0)
 		ret->flags[ret->flag_count++] = (struct flag_value){ flag->id, NULL };
 	return true;

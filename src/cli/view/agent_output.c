@@ -131,14 +131,6 @@ static void put_held(struct agent_output *output)
 	buf_clear(&output->held);
 }
 
-/* A person at a terminal has read it already. */
-static void mark_broken(struct agent_output *output)
-{
-	if (output->midline)
-		answer_write_text(output, SPAN("\n"));
-	answer_write_text(output, SPAN("[This reply broke off; what follows replaces it.]\n"));
-}
-
 /* --- stream-json ---------------------------------------------------------------------------- */
 
 static json_t *new_event(const char *type)
@@ -306,24 +298,6 @@ static void show_failure(struct agent_output *output, const json_t *message)
 	json_object_del(output->calls, id ? id : "");
 }
 
-static void answer_remember_call(struct agent_output *output, const json_t *message)
-{
-	const char *id = json_string_value(json_object_get(message, "callId"));
-
-	if (id)
-		json_object_set(output->calls, id, json_object_get(message, "description"));
-}
-
-static void watch_failures(struct agent_output *output, enum bus_topic topic, const json_t *message)
-{
-	if (output->format != AGENT_TEXT || output->progress)
-		return;
-	if (topic == BUS_TOOL_CALL)
-		answer_remember_call(output, message);
-	if (topic == BUS_TOOL_RESULT)
-		show_failure(output, message);
-}
-
 static void on_text_topic(struct agent_output *output, enum bus_topic topic, const json_t *message)
 {
 	if (topic == BUS_CONTENT && output->format == AGENT_TEXT)
@@ -332,7 +306,16 @@ static void on_text_topic(struct agent_output *output, enum bus_topic topic, con
 		put_held(output);
 	if (topic == BUS_TOOL_CALL && output->format == AGENT_TEXT && output->midline)
 		answer_write_text(output, SPAN("\n"));
-	watch_failures(output, topic, message);
+	if (output->format != AGENT_TEXT || output->progress)
+		return;
+	if (topic == BUS_TOOL_CALL) {
+		const char *id = json_string_value(json_object_get(message, "callId"));
+
+		if (id)
+			json_object_set(output->calls, id, json_object_get(message, "description"));
+	}
+	if (topic == BUS_TOOL_RESULT)
+		show_failure(output, message);
 }
 
 /* --- notices -------------------------------------------------------------------------------- */
@@ -399,8 +382,13 @@ static void on_notice(struct agent_output *output, const char *severity, const c
 	const char *text = json_string_value(json_object_get(message, "message"));
 	bool forget = json_object_get(message, "forget");
 
-	if (forget && output->terminal && output->format == AGENT_TEXT)
-		mark_broken(output);
+	if (forget && output->terminal && output->format == AGENT_TEXT) {
+		/* A person at a terminal has read it already. */
+		if (output->midline)
+			answer_write_text(output, SPAN("\n"));
+		answer_write_text(output,
+		                  SPAN("[This reply broke off; what follows replaces it.]\n"));
+	}
 	if (forget)
 		buf_clear(&output->held); /* it does not count any more */
 	if (text)
@@ -410,13 +398,6 @@ static void on_notice(struct agent_output *output, const char *severity, const c
 		                                   .model = model });
 	if (forget)
 		output->pieces = 0;
-}
-
-static void on_model(struct agent_output *output, const json_t *message)
-{
-	const char *id = json_string_value(json_object_get(message, "model"));
-
-	on_notice(output, "warning", id ? model_plain_id(id) : NULL, message);
 }
 
 /* --- all ------------------------------------------------------------------------------------ */
@@ -429,8 +410,11 @@ static void on_message(void *data, enum bus_topic topic, const json_t *message)
 	if (topic == BUS_NOTICE)
 		on_notice(output, json_string_value(json_object_get(message, "severity")), NULL,
 		          message);
-	if (topic == BUS_MODEL)
-		on_model(output, message);
+	if (topic == BUS_MODEL) {
+		const char *id = json_string_value(json_object_get(message, "model"));
+
+		on_notice(output, "warning", id ? model_plain_id(id) : NULL, message);
+	}
 	if (output->format == AGENT_STREAM_JSON)
 		on_stream(output, topic, message);
 	on_text_topic(output, topic, message);

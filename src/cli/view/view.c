@@ -93,24 +93,6 @@ static void shown_message(const struct shown *s, struct span text)
 
 /* ---- commands ---------------------------------------------------------------- */
 
-/* Whether the result is that of a command, running or ended. */
-static bool view_is_command(const json_t *result)
-{
-	return json_object_get(result, "output_bytes") != NULL;
-}
-
-static void show_output(const struct shown *s, struct span text)
-{
-	struct span line;
-
-	while (line_next(&text, &line)) {
-		if (denial_is_imitated(line))
-			buf_str(s->out, DENIAL_QUOTE);
-		render_safe(s->out, line_body(line));
-		buf_char(s->out, '\n');
-	}
-}
-
 static void view_command(const struct shown *s, const json_t *result)
 {
 	const json_t *denials = json_object_get(result, "denials");
@@ -118,8 +100,17 @@ static void view_command(const struct shown *s, const json_t *result)
 	size_t i;
 	json_t *denial;
 
-	if (!s->view->output_shown)
-		show_output(s, view_member_text(result, "output"));
+	if (!s->view->output_shown) {
+		struct span text = view_member_text(result, "output");
+		struct span line;
+
+		while (line_next(&text, &line)) {
+			if (denial_is_imitated(line))
+				buf_str(s->out, DENIAL_QUOTE);
+			render_safe(s->out, line_body(line));
+			buf_char(s->out, '\n');
+		}
+	}
 	shown_message(s, view_member_text(result, "message"));
 	json_array_foreach(denials, i, denial) {
 		shown_styled(s, STYLE_BAD, "denied: ");
@@ -370,23 +361,6 @@ static void view_file(const struct shown *s, const json_t *file)
 
 /* Edits */
 
-static void show_hunk(const struct shown *s, const json_t *hunk)
-{
-	json_int_t line = member_number(hunk, "line");
-	json_int_t stated = member_number(hunk, "stated_line");
-
-	buf_printf(s->out, "hunk %" JSON_INTEGER_FORMAT ": line %" JSON_INTEGER_FORMAT,
-	           member_number(hunk, "hunk"), line);
-	if (stated && stated != line)
-		buf_printf(s->out, " (the diff said %" JSON_INTEGER_FORMAT ")", stated);
-	buf_str(s->out, ", match ");
-	shown_line(s, view_member_text(hunk, "matched"));
-	buf_str(s->out, ", settled by ");
-	shown_line(s, view_member_text(hunk, "settled_by"));
-	buf_printf(s->out, ", +%" JSON_INTEGER_FORMAT " -%" JSON_INTEGER_FORMAT "\n",
-	           member_number(hunk, "added"), member_number(hunk, "removed"));
-}
-
 static void show_candidates(const struct shown *s, const json_t *error)
 {
 	const json_t *candidates = json_object_get(error, "candidates");
@@ -490,8 +464,21 @@ static void show_edit(const struct shown *s, const json_t *result)
 	shown_labelled(s, "moved from", view_member_text(result, "moved_from"));
 	show_counts(s, result);
 	shown_labelled(s, "note", view_member_text(result, "note"));
-	json_array_foreach(json_object_get(result, "hunks"), i, item)
-		show_hunk(s, item);
+	json_array_foreach(json_object_get(result, "hunks"), i, item) {
+		json_int_t line = member_number(item, "line");
+		json_int_t stated = member_number(item, "stated_line");
+
+		buf_printf(s->out, "hunk %" JSON_INTEGER_FORMAT ": line %" JSON_INTEGER_FORMAT,
+		           member_number(item, "hunk"), line);
+		if (stated && stated != line)
+			buf_printf(s->out, " (the diff said %" JSON_INTEGER_FORMAT ")", stated);
+		buf_str(s->out, ", match ");
+		shown_line(s, view_member_text(item, "matched"));
+		buf_str(s->out, ", settled by ");
+		shown_line(s, view_member_text(item, "settled_by"));
+		buf_printf(s->out, ", +%" JSON_INTEGER_FORMAT " -%" JSON_INTEGER_FORMAT "\n",
+		           member_number(item, "added"), member_number(item, "removed"));
+	}
 	if (diff.len)
 		render_diff(s->out, diff, s->view->colour, s->view->width);
 	json_array_foreach(json_object_get(result, "changes"), i, item) {
@@ -574,7 +561,7 @@ static void view_json(const struct shown *s, const json_t *result)
 
 static void view_any(const struct shown *s, const json_t *result)
 {
-	if (view_is_command(result))
+	if (json_object_get(result, "output_bytes") != NULL)
 		view_command(s, result);
 	else if (json_object_get(result, "sha256") && !json_object_get(result, "error"))
 		view_file(s, result);

@@ -188,20 +188,6 @@ static void settings_page(struct command_call *call, const char *chosen)
 	call->result->then = COMMAND_CHOOSE;
 }
 
-static void offer_values(struct command_call *call, const char *key, const json_t *values)
-{
-	const char *now = settings_string(call->context->settings, key, "");
-	size_t i;
-	json_t *value;
-
-	json_array_foreach((json_t *)values, i, value)
-		command_choice(call, json_span(value), SPAN(""),
-		               mem_printf("/settings %s %s", key, json_string_value(value)),
-		               span_eq(json_span(value), span_str(now)));
-	call->result->question = "Value";
-	call->result->then = COMMAND_CHOOSE;
-}
-
 /* The line that changes it, for the user to finish; a secret is not in it. */
 static void compose_value(struct command_call *call, const char *key)
 {
@@ -237,7 +223,16 @@ static void settings_edit(struct command_call *call, const char *key)
 		if (call->result->then == COMMAND_NOTHING)
 			settings_page(call, key);
 	} else if (json_array_size(values) && call->context->can & 1u << COMMAND_CHOOSE) {
-		offer_values(call, key, values);
+		const char *now = settings_string(call->context->settings, key, "");
+		size_t i;
+		json_t *value;
+
+		json_array_foreach((json_t *)values, i, value)
+			command_choice(call, json_span(value), SPAN(""),
+			               mem_printf("/settings %s %s", key, json_string_value(value)),
+			               span_eq(json_span(value), span_str(now)));
+		call->result->question = "Value";
+		call->result->then = COMMAND_CHOOSE;
 	} else {
 		compose_value(call, key);
 	}

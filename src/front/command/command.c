@@ -156,22 +156,11 @@ bool command_waits(const struct command_context *context, struct span line)
 	       row_is_idle(read.row, read.arguments);
 }
 
-/* Its own name, never what stands behind it. */
-static void report_command(const struct command_context *context, const struct command_row *row,
-                           const struct command_result *result)
-{
-	json_auto_t *message = NULL;
-
-	if (!context->host)
-		return;
-	message = json_pack("{s:s, s:s}", "command", row->is.name, "status",
-	                    result->ok ? "success" : "error");
-	bus_publish(host_bus(context->host), BUS_SLASH_COMMAND, message);
-}
-
 /* Runs a row's handler, once the arguments have one of its forms. */
 static void run_row(struct command_call *call, const struct command_row *row)
 {
+	json_auto_t *message;
+
 	call->command = &row->is;
 	if (!command_is_for(call->context, &row->is))
 		command_fail(call, "/%s works in hasp's own terminal only.", row->is.name);
@@ -185,7 +174,13 @@ static void run_row(struct command_call *call, const struct command_row *row)
 		command_fail(call, "/%s needs a session, and none is open.", row->is.name);
 	else
 		row->run(call);
-	report_command(call->context, row, call->result);
+	/* Its own name, never what stands behind it. */
+	message = NULL;
+	if (!call->context->host)
+		return;
+	message = json_pack("{s:s, s:s}", "command", row->is.name, "status",
+	                    call->result->ok ? "success" : "error");
+	bus_publish(host_bus(call->context->host), BUS_SLASH_COMMAND, message);
 }
 
 void command_run(const struct command_context *context, struct span line,

@@ -52,11 +52,6 @@ static bool form_literal(struct span *word, struct span *ret)
 	return ret->len > 0;
 }
 
-static bool span_eq_fold(struct span one, struct span other)
-{
-	return one.len == other.len && strncasecmp(one.data, other.data, one.len) == 0;
-}
-
 /* Takes a word of the arguments as this word of a form.  "--flag=value" is "--flag value". */
 static bool form_takes_word(struct span word, struct span *arguments)
 {
@@ -65,7 +60,8 @@ static bool form_takes_word(struct span word, struct span *arguments)
 	if (form_word_is_name(word))
 		return given.len > 0;
 	while (form_literal(&word, &literal)) {
-		if (span_eq_fold(given, literal))
+		if (given.len == literal.len &&
+		    strncasecmp(given.data, literal.data, given.len) == 0)
 			return true;
 		if (span_starts(literal, SPAN("--")) && span_starts(given, literal) &&
 		    given.len > literal.len + 1 && given.data[literal.len] == '=') {

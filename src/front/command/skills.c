@@ -11,15 +11,6 @@
 #include "data/tools.h"
 #include "front/command/private.h"
 
-static void skills_say_notices(struct command_call *call)
-{
-	size_t i;
-	json_t *notice;
-
-	json_array_foreach(host_facts(call->context->host).skills->notices, i, notice)
-		command_text(call, STYLE(ROLE_WARNING), json_span(notice));
-}
-
 /* ---- what there is --------------------------------------------------------------- */
 
 /* Those that are disabled, or those that are not. */
@@ -149,6 +140,8 @@ static void skills_reload(struct command_call *call)
 	json_auto_t *before = skills_names(call->context->host), *after = NULL;
 	struct err err = ERR_INIT;
 	size_t added, removed;
+	size_t i;
+	json_t *notice;
 
 	if (!host_skills_reload(call->context->host, &err)) {
 		command_fail(call, "Failed to reload skills: %s", err.message);
@@ -164,7 +157,8 @@ static void skills_reload(struct command_call *call)
 	if (removed)
 		command_say(call, STYLE(ROLE_TEXT), "%zu skill%s no longer available.", removed,
 		            removed == 1 ? "" : "s");
-	skills_say_notices(call);
+	json_array_foreach(host_facts(call->context->host).skills->notices, i, notice)
+		command_text(call, STYLE(ROLE_WARNING), json_span(notice));
 }
 
 /* ---- the table ------------------------------------------------------------------- */

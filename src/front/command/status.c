@@ -82,19 +82,6 @@ void command_about(struct command_call *call)
 
 /* ---- bug ------------------------------------------------------------------------- */
 
-/* "a%20b" of what stands in an address. */
-static void put_escaped(struct buf *out, struct span text)
-{
-	for (size_t i = 0; i < text.len; i++) {
-		const unsigned char c = (unsigned char)text.data[i];
-
-		if (c < 0x80 && (isalnum(c) || strchr("-._~", c)))
-			buf_char(out, (char)c);
-		else
-			buf_printf(out, "%%%02X", c);
-	}
-}
-
 /* The address that the settings have, with the title. */
 static void put_bug_address(struct command_call *call, const char *form)
 {
@@ -104,7 +91,15 @@ static void put_bug_address(struct command_call *call, const char *form)
 
 	buf_append(&out, form, mark ? (size_t)(mark - form) : strlen(form));
 	if (mark) {
-		put_escaped(&out, call->arguments);
+		/* "a%20b" of what stands in an address. */
+		for (size_t i = 0; i < call->arguments.len; i++) {
+			const unsigned char c = (unsigned char)call->arguments.data[i];
+
+			if (c < 0x80 && (isalnum(c) || strchr("-._~", c)))
+				buf_char(&out, (char)c);
+			else
+				buf_printf(&out, "%%%02X", c);
+		}
 		buf_str(&out, mark + strlen("{title}"));
 	}
 	row_link(&row, buf_view(&out), STYLE(ROLE_LINK), buf_view(&out));

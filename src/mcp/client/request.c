@@ -56,12 +56,6 @@ static int ask_left_ms(const struct mcp_ask *ask)
 	return until <= now ? 0 : until - now > INT_MAX ? INT_MAX : (int)(until - now);
 }
 
-/* With the lock. */
-static bool is_late(const struct mcp_ask *ask)
-{
-	return ask_left_ms(ask) == 0;
-}
-
 static bool nobody_waits(const struct mcp_ask *ask)
 {
 	return cancelled(ask->wait->cancel);
@@ -72,7 +66,7 @@ bool mcp_client_settled(struct mcp_ask *ask)
 	bool settled;
 
 	pthread_mutex_lock(&ask->client->lock);
-	settled = ask->answered || cancelled(&ask->client->over) || is_late(ask);
+	settled = ask->answered || cancelled(&ask->client->over) || ask_left_ms(ask) == 0;
 	pthread_mutex_unlock(&ask->client->lock);
 	tell_progress(ask, /* last= */ settled);
 	return settled || nobody_waits(ask);

@@ -50,14 +50,6 @@ struct stdio {
 
 /* ---- what it writes to its standard error ---- */
 
-static void keep_last_errors(struct stdio *stdio, struct span bytes)
-{
-	pthread_mutex_lock(&stdio->lock);
-	for (size_t i = 0; i < bytes.len; i++)
-		stdio->errors[stdio->errors_len++ % ERRORS_KEPT] = bytes.data[i];
-	pthread_mutex_unlock(&stdio->lock);
-}
-
 /* The last of it, on one line and without what acts on a terminal. */
 static void put_last_errors(struct stdio *stdio, struct buf *out)
 {
@@ -112,7 +104,10 @@ static void stdio_on_output(void *data, enum run_stream stream, struct span byte
 	struct run *run = stdio->run;
 
 	if (stream == RUN_STDERR) {
-		keep_last_errors(stdio, bytes);
+		pthread_mutex_lock(&stdio->lock);
+		for (size_t i = 0; i < bytes.len; i++)
+			stdio->errors[stdio->errors_len++ % ERRORS_KEPT] = bytes.data[i];
+		pthread_mutex_unlock(&stdio->lock);
 		mcp_client_log(stdio->client, bytes);
 		return;
 	}
@@ -227,16 +222,6 @@ static void stdio_end(void *transport)
 	run->ops->close_input(run);
 }
 
-/* Several that are shutting down share that time. */
-static void wait_ended(struct stdio *stdio)
-{
-	pthread_mutex_lock(&stdio->lock);
-	while (!stdio->ended && pthread_cond_clockwait(&stdio->over, &stdio->lock, CLOCK_MONOTONIC,
-	                                               &stdio->end_until) == 0)
-		;
-	pthread_mutex_unlock(&stdio->lock);
-}
-
 static void stdio_free(void *transport)
 {
 	struct stdio *stdio = transport;
@@ -244,8 +229,15 @@ static void stdio_free(void *transport)
 
 	if (run) {
 		stdio_end(stdio);
-		if (!mcp_client_lost(stdio->client))
-			wait_ended(stdio);
+		if (!mcp_client_lost(stdio->client)) {
+			/* Several that are shutting down share that time. */
+			pthread_mutex_lock(&stdio->lock);
+			while (!stdio->ended &&
+			       pthread_cond_clockwait(&stdio->over, &stdio->lock, CLOCK_MONOTONIC,
+			                              &stdio->end_until) == 0)
+				;
+			pthread_mutex_unlock(&stdio->lock);
+		}
 		run->ops->free(run);
 	}
 	provider_free(stdio->provider);

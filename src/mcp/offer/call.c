@@ -192,12 +192,6 @@ void call_started_free(struct started_edits *list)
 	free(list);
 }
 
-/* Whether another may be started. */
-static bool started_has_room(const struct started_edits *list)
-{
-	return list->count < STARTED_MAX;
-}
-
 static void started_add(struct started_edits *list, struct opened_workspace *opened,
                       struct edit_in_flight *edit)
 {
@@ -330,14 +324,6 @@ static void work_answer(struct work *work, json_t *result, struct paper *paper)
 	}
 	json_decref(result);
 	mcp_call_result_view(work->call, buf_view(&paper->text));
-}
-
-static void answer_on_pool(struct work *work, json_t *result)
-{
-	struct paper paper = PAPER_INIT;
-
-	work_answer(work, result, &paper);
-	paper_clear(&paper, 0);
 }
 
 /* With memory that is warm already. */
@@ -486,7 +472,10 @@ static void work_run_on_pool(struct mcp_call *call, void *data)
 		json_decref(result);
 		mcp_call_pending(call);
 	} else {
-		answer_on_pool(work, result);
+		struct paper paper = PAPER_INIT;
+
+		work_answer(work, result, &paper);
+		paper_clear(&paper, 0);
 	}
 	conversation_put(work->conversation, mem_steal(&work->opened));
 	work_free(work);
@@ -696,7 +685,7 @@ static void begin_edit(struct work *work)
 static bool edit_may_begin(const struct work *work)
 {
 	return work->offered->starts_on_loop && mcp_call_shares_stream(work->call) &&
-	       started_has_room(work->offered->serve->edits) && !has_to_wait(work);
+	       work->offered->serve->edits->count < STARTED_MAX && !has_to_wait(work);
 }
 
 /* With the workspace known; `held`: the call has been taken from the loop's thread before. */

@@ -149,18 +149,6 @@ static void set_roots(struct conversation *conversation, struct root_list roots,
 	roots_release(&old_roots);
 }
 
-static void subscribe_early(struct conversation *conversation)
-{
-	while (conversation->early) {
-		struct early *early = conversation->early;
-		struct err ignored = ERR_INIT;
-
-		conversation->early = early->next;
-		conversation_subscribe(conversation, early->uri, &ignored);
-		free(early);
-	}
-}
-
 static void link_unsettled(struct conversation *conversation)
 {
 	struct conversation **first = &conversation->serve->unsettled;
@@ -196,7 +184,14 @@ static void workspace_settle(struct conversation *conversation, struct root_list
 	conversation->first_waiting = NULL;
 	conversation->last_waiting = &conversation->first_waiting;
 	set_roots(conversation, roots, unusable);
-	subscribe_early(conversation);
+	while (conversation->early) {
+		struct early *early = conversation->early;
+		struct err ignored = ERR_INIT;
+
+		conversation->early = early->next;
+		conversation_subscribe(conversation, early->uri, &ignored);
+		free(early);
+	}
 	while (waiting) {
 		struct waiting_call *next = waiting->next;
 

@@ -248,11 +248,6 @@ static json_t *wrapped(json_t *schema)
 	return object;
 }
 
-static bool is_list(const json_t *schema)
-{
-	return span_eq(json_span(json_object_get(schema, "type")), SPAN("array"));
-}
-
 /* MCP demands an object, and says so at the outermost level (2025-11-25, server/tools). */
 static char *output_schema(const struct offered_names *names, const char *text)
 {
@@ -265,7 +260,8 @@ static char *output_schema(const struct offered_names *names, const char *text)
 	answer_allow_left_out(schema);
 	branches = json_object_get(schema, "oneOf");
 	for (size_t i = 0; i < json_array_size(branches); i++)
-		if (is_list(json_array_get(branches, i)))
+		if (span_eq(json_span(json_object_get(json_array_get(branches, i), "type")),
+		            SPAN("array")))
 			json_array_set_new(branches, i, wrapped(json_array_get(branches, i)));
 	if (!json_object_get(schema, "type"))
 		json_object_set_new(schema, "type", json_string("object"));

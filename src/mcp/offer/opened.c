@@ -106,15 +106,6 @@ struct opened_workspace *opened_ref(struct opened_workspace *opened)
 	return opened;
 }
 
-static void unlink_opened(struct opened_table *table, struct opened_workspace *opened)
-{
-	struct opened_workspace **at = &table->all;
-
-	while (*at != opened)
-		at = &(*at)->next;
-	*at = opened->next;
-}
-
 void opened_put(struct opened_workspace *opened)
 {
 	struct opened_table *table = opened ? opened->table : NULL;
@@ -123,8 +114,13 @@ void opened_put(struct opened_workspace *opened)
 	if (table) {
 		pthread_mutex_lock(&table->lock);
 		last = --opened->uses == 0;
-		if (last)
-			unlink_opened(table, opened);
+		if (last) {
+			struct opened_workspace **at = &table->all;
+
+			while (*at != opened)
+				at = &(*at)->next;
+			*at = opened->next;
+		}
 		pthread_mutex_unlock(&table->lock);
 	}
 	if (!last)

@@ -62,18 +62,6 @@ static struct queue *queue_find_or_add(struct turns *turns, const char *key)
 	return queue;
 }
 
-static void queue_drop(struct turns *turns, struct queue *queue)
-{
-	struct queue **at = queue_slot(turns, queue->key);
-
-	while (*at != queue)
-		at = &(*at)->next;
-	*at = queue->next;
-	turns->count--;
-	free(queue->key);
-	free(queue);
-}
-
 struct turns *turns_new(void)
 {
 	struct turns *turns = mem_alloc(1, sizeof(*turns));
@@ -132,7 +120,14 @@ static struct turn *queue_leave(struct turns *turns, struct turn_place *place)
 
 	queue->first = next;
 	if (!next) {
-		queue_drop(turns, queue);
+		struct queue **at = queue_slot(turns, queue->key);
+
+		while (*at != queue)
+			at = &(*at)->next;
+		*at = queue->next;
+		turns->count--;
+		free(queue->key);
+		free(queue);
 		return NULL;
 	}
 	return --next->turn->waits == 0 ? next->turn : NULL;

@@ -371,12 +371,6 @@ static void ask_complete(struct client_question *ask, enum mcp_ask outcome,
 	ask_unhold(ask);
 }
 
-static bool cannot_be_answered(const struct client_question *ask)
-{
-	return ask->peer->closed || ask->peer->input_ended ||
-	       (ask->call && cancelled(&ask->call->cancel));
-}
-
 static void ask_send(struct client_question *ask)
 {
 	struct mcp_call *call = ask->call;
@@ -394,7 +388,8 @@ static void ask_arrive(struct post *post)
 	struct client_question *ask =
 		(struct client_question *)((char *)post - offsetof(struct client_question, arrive));
 
-	if (cannot_be_answered(ask))
+	if (ask->peer->closed || ask->peer->input_ended ||
+	    (ask->call && cancelled(&ask->call->cancel)))
 		ask_complete(ask, MCP_ASK_LOST, NULL);
 	else
 		ask_send(ask);

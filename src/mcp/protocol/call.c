@@ -516,16 +516,6 @@ static void end_if_not_ended(struct mcp_call *call)
 		mcp_call_error(call, RPC_INTERNAL_ERROR, "The handler gave no answer.", NULL);
 }
 
-/* On a thread of the pool. */
-static void run_handler(struct mcp_call *call)
-{
-	if (call->resume)
-		call->resume(call, call->resume_data);
-	else if (!mcp_call_cancelled(call))
-		call->run(call, call->data);
-	end_if_not_ended(call);
-}
-
 /* A call that was held may have been freed when the handler returns. */
 static void run_on_loop(struct mcp_call *call)
 {
@@ -552,7 +542,12 @@ static void call_run_on_pool(struct pool_job *job)
 	struct mcp_call *call = (struct mcp_call *)((char *)job - offsetof(struct mcp_call, job));
 	struct mcp_server *server = call->peer->server;
 
-	run_handler(call);
+	/* On a thread of the pool. */
+	if (call->resume)
+		call->resume(call, call->resume_data);
+	else if (!mcp_call_cancelled(call))
+		call->run(call, call->data);
+	end_if_not_ended(call);
 	mcp_outbox_post(server->outbox, &call->post);
 	/* The call is the loop's again. */
 	pthread_mutex_lock(&server->lock);

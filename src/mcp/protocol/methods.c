@@ -529,20 +529,10 @@ static bool check_stateless(struct mcp_call *call, struct refusal *refusal)
 	return true;
 }
 
-/* The parameters that several methods have; absent ones stay NULL. */
-static void read_params(struct mcp_call *call)
-{
-	const json_t *arguments = json_object_get(call->params, "arguments");
-
-	call->name = string_param(call, "name");
-	call->uri = string_param(call, "uri");
-	call->cursor = string_param(call, "cursor");
-	if (json_is_object(arguments))
-		call->arguments = arguments;
-}
-
 static bool check_params(struct mcp_call *call, struct refusal *refusal)
 {
+	const json_t *arguments;
+
 	static const struct param common[] = {
 		{ NULL, "_meta", PARAM_OBJECT, false, false },
 		{ "_meta", "progressToken", PARAM_STRING_OR_INTEGER, false, false },
@@ -553,7 +543,13 @@ static bool check_params(struct mcp_call *call, struct refusal *refusal)
 	if (!params_check(call->params, common, refusal) ||
 	    (method->params && !params_check(call->params, method->params, refusal)))
 		return false;
-	read_params(call);
+	/* The parameters that several methods have; absent ones stay NULL. */
+	arguments = json_object_get(call->params, "arguments");
+	call->name = string_param(call, "name");
+	call->uri = string_param(call, "uri");
+	call->cursor = string_param(call, "cursor");
+	if (json_is_object(arguments))
+		call->arguments = arguments;
 	call->progress.token =
 		json_object_get(json_object_get(call->params, "_meta"), "progressToken");
 	if (!call->version->stateless)

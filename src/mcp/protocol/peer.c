@@ -146,22 +146,19 @@ static void batch_add_answer(struct message_batch *batch, struct span answer)
 	peer_batch_forget(batch);
 }
 
-static void send_all(struct message_batch *batch)
-{
-	if (batch->out.len)
-		buf_char(&batch->out, ']');
-	if (batch->out.len || (batch->expected && batch->exchange))
-		peer_send(batch->peer, MCP_ROUTE_FINAL, batch->exchange, buf_view(&batch->out), 0);
-}
-
 void peer_batch_forget(struct message_batch *batch)
 {
 	struct mcp_peer *peer = batch->peer;
 
 	if (--batch->waiting)
 		return;
-	if (!batch->abandoned)
-		send_all(batch);
+	if (!batch->abandoned) {
+		if (batch->out.len)
+			buf_char(&batch->out, ']');
+		if (batch->out.len || (batch->expected && batch->exchange))
+			peer_send(batch->peer, MCP_ROUTE_FINAL, batch->exchange,
+			          buf_view(&batch->out), 0);
+	}
 	buf_release(&batch->out);
 	free(batch);
 	peer_unhold(peer);
@@ -198,26 +195,22 @@ void peer_hold(struct mcp_peer *peer)
 	peer->holds++;
 }
 
-/* The last call of a peer that is closed has finished. */
-static void end_session(struct mcp_peer *peer)
-{
-	const struct mcp_offer *offer = peer->server->offer;
-
-	*peer->at = peer->next;
-	if (peer->next)
-		peer->next->at = peer->at;
-	if (peer->session_started && offer->end)
-		offer->end(peer->session);
-	peer->server = NULL;
-}
-
 /* Frees the peer once nothing refers to it. */
 static void peer_settle(struct mcp_peer *peer)
 {
 	if (!peer->closed || peer->holds)
 		return;
-	if (peer->server)
-		end_session(peer);
+	if (peer->server) {
+		/* The last call of a peer that is closed has finished. */
+		const struct mcp_offer *offer = peer->server->offer;
+
+		*peer->at = peer->next;
+		if (peer->next)
+			peer->next->at = peer->at;
+		if (peer->session_started && offer->end)
+			offer->end(peer->session);
+		peer->server = NULL;
+	}
 	if (!peer->released)
 		return;
 	idmap_release(&peer->calls);

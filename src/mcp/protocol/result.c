@@ -267,19 +267,6 @@ static bool copy_result_member(struct writer *writer, const struct result_form *
 	return buf_span(writer->out, value);
 }
 
-static void put_extras(struct writer *writer, const struct result_form *form,
-                       const struct own *own)
-{
-	if (!own->type)
-		result_put_text(writer, "resultType", form->complete ? "complete" :
-		                "input_required");
-	if (form->cache_scope && !own->ttl)
-		result_put(writer, "ttlMs", span_str(cache_ttl));
-	if (form->cache_scope && !own->scope)
-		result_put_text(writer, "cacheScope", form->cache_scope);
-	put_meta(writer, form, own->meta);
-}
-
 bool result_write(struct buf *out, const struct result_form *form, struct span text)
 {
 	struct members members = { .rest = text };
@@ -297,8 +284,16 @@ bool result_write(struct buf *out, const struct result_form *form, struct span t
 	}
 	if (!result_members_ended(&members))
 		return false;
-	if (form->version->result_type)
-		put_extras(&writer, form, &own);
+	if (form->version->result_type) {
+		if (!own.type)
+			result_put_text(&writer, "resultType", form->complete ? "complete" :
+			                "input_required");
+		if (form->cache_scope && !own.ttl)
+			result_put(&writer, "ttlMs", span_str(cache_ttl));
+		if (form->cache_scope && !own.scope)
+			result_put_text(&writer, "cacheScope", form->cache_scope);
+		put_meta(&writer, form, own.meta);
+	}
 	if (!writer.any)
 		buf_char(out, '{');
 	return buf_char(out, '}');

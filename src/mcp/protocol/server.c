@@ -31,9 +31,11 @@ struct mcp_server *mcp_server_new(struct loop *loop, struct pool *pool,
 	return server;
 }
 
-/* Ends what every peer waits for, hangs up its transport, and lets no more in. */
-static void shut_peers(struct mcp_server *server)
+void mcp_server_free(struct mcp_server *server)
 {
+	if (!server)
+		return;
+	/* Ends what every peer waits for, hangs up its transport, and lets no more in. */
 	for (struct mcp_peer *peer = server->peers, *next; peer; peer = next) {
 		peer_hold(peer);
 		if (!peer->closed) {
@@ -45,12 +47,8 @@ static void shut_peers(struct mcp_server *server)
 		next = peer->next;
 		peer_unhold(peer);
 	}
-}
-
-/* A handler may have been about to ask when its call was cancelled: it waits until it learns that
- * there will be no answer (ask.c signals `idle` after such a post). */
-static void wait_for_handlers(struct mcp_server *server)
-{
+	/* A handler may have been about to ask when its call was cancelled: it waits until it
+	 * learns that there will be no answer (ask.c signals `idle` after such a post). */
 	pthread_mutex_lock(&server->lock);
 	while (server->running) {
 		if (mcp_outbox_empty(server->outbox)) {
@@ -62,14 +60,6 @@ static void wait_for_handlers(struct mcp_server *server)
 		pthread_mutex_lock(&server->lock);
 	}
 	pthread_mutex_unlock(&server->lock);
-}
-
-void mcp_server_free(struct mcp_server *server)
-{
-	if (!server)
-		return;
-	shut_peers(server);
-	wait_for_handlers(server);
 	mcp_outbox_close(server->outbox);
 	if (server->shared_started && server->offer->end)
 		server->offer->end(server->shared);

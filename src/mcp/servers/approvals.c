@@ -74,14 +74,6 @@ static void put_approved_part(struct buf *out, const char *name, const json_t *p
 	buf_char(out, '\n');
 }
 
-/* The digits distinguish servers with the same program or address. */
-static void put_approved_server(struct buf *out, const struct mcp_approval_server *server)
-{
-	buf_str(out, SERVER_WORDS ":\n");
-	name_line(out, json_span(server->what));
-	buf_printf(out, " (with all arguments: %.*s)\n", SERVER_HEX_SHOWN, server->identity);
-}
-
 json_t *mcp_approval_of(const struct mcp_approval_server *server, const json_t *declaration)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(16 * MCP_SCHEMA_BYTES);
@@ -96,7 +88,10 @@ json_t *mcp_approval_of(const struct mcp_approval_server *server, const json_t *
 	json_object_set_new(approval, SERVER_PART, json_string(server->identity));
 	if (server->users)
 		json_object_set_new(approval, "own", json_true());
-	put_approved_server(&text, server);
+	/* The digits distinguish servers with the same program or address. */
+	buf_str(&text, SERVER_WORDS ":\n");
+	name_line(&text, json_span(server->what));
+	buf_printf(&text, " (with all arguments: %.*s)\n", SERVER_HEX_SHOWN, server->identity);
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
 		const json_t *part = json_object_get(from, parts[i].member);
 
@@ -134,17 +129,6 @@ bool mcp_approval_is_kept(const json_t *before, const json_t *now)
 	       !json_object_get(before, "own") == !json_object_get(now, "own");
 }
 
-/* "description, hints". */
-static void put_changed_parts(const json_t *before, const json_t *now, struct buf *out)
-{
-	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-		if (!json_equal(json_object_get(before, parts[i].part),
-		                json_object_get(now, parts[i].part)))
-			buf_printf(out, "%s%s", out->len ? ", " : "", parts[i].part);
-	if (!is_of_same_server(before, now))
-		buf_printf(out, "%s" SERVER_WORDS, out->len ? ", " : "");
-}
-
 /* With the signs of a diff, without its headers. */
 static void put_changed_lines(struct span before, struct span now, struct buf *out)
 {
@@ -170,7 +154,13 @@ void mcp_approval_compare(const json_t *before, const json_t *now, struct tool_c
 	const struct span was = json_span(json_object_get(before, "text"));
 	const struct span is = json_span(json_object_get(now, "text"));
 
-	put_changed_parts(before, now, &names);
+	/* "description, hints". */
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		if (!json_equal(json_object_get(before, parts[i].part),
+		                json_object_get(now, parts[i].part)))
+			buf_printf(&names, "%s%s", names.len ? ", " : "", parts[i].part);
+	if (!is_of_same_server(before, now))
+		buf_printf(&names, "%s" SERVER_WORDS, names.len ? ", " : "");
 	put_changed_lines(was, is, &lines);
 	if (!lines.len)
 		buf_printf(&lines, "(beyond the first %d bytes)\n", APPROVAL_TEXT_BYTES);

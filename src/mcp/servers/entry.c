@@ -137,11 +137,6 @@ static void warn_of_members(const struct entry_reading *reading)
 	}
 }
 
-static bool is_variable_name(const char *name)
-{
-	return *name && !strchr(name, '=');
-}
-
 static char **entry_pairs(const struct entry_reading *reading, const char *member,
                           const char *between, bool fields)
 {
@@ -156,7 +151,7 @@ static char **entry_pairs(const struct entry_reading *reading, const char *membe
 	json_object_foreach(object, name, value) {
 		_cleanup_free_ char *text = entry_value(value);
 
-		if (text && (fields ? mcp_is_field(name, text) : is_variable_name(name)))
+		if (text && (fields ? mcp_is_field(name, text) : (*name && !strchr(name, '='))))
 			pairs[count++] = mem_printf("%s%s%s", name, between, text);
 		else
 			entry_warn(reading, member, "has a member that cannot be used");

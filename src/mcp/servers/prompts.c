@@ -93,21 +93,6 @@ static void put_prompt_block(struct buf *out, json_t *media, const char *server,
 	}
 }
 
-static void put_prompt_message(struct buf *out, json_t *media, const char *server,
-                               const json_t *message)
-{
-	const json_t *block = json_object_get(message, "content");
-	const bool models = span_eq(json_span(json_object_get(message, "role")), SPAN("assistant"));
-
-	if (models)
-		buf_str(out, "[An answer, as the prompt has it:]\n");
-	if (span_eq(json_span(json_object_get(block, "type")), SPAN("text")))
-		put_prompt_text(out, json_span(json_object_get(block, "text")));
-	else
-		put_prompt_block(out, media, server, block);
-	buf_char(out, '\n');
-}
-
 static bool prompt_messages(const char *server, const char *prompt, const json_t *result,
                             struct buf *out, json_t *media, struct err *err)
 {
@@ -124,8 +109,19 @@ static bool prompt_messages(const char *server, const char *prompt, const json_t
 	name_line(out, span_str(server));
 	buf_str(out, "\", which says:\n<" PROMPT_MARK "\n");
 	json_array_foreach((json_t *)messages, i, message)
-		if (i < PROMPT_MESSAGES_MAX)
-			put_prompt_message(out, media, server, message);
+		if (i < PROMPT_MESSAGES_MAX) {
+			const json_t *block = json_object_get(message, "content");
+			const bool models = span_eq(json_span(json_object_get(message, "role")),
+			                            SPAN("assistant"));
+
+			if (models)
+				buf_str(out, "[An answer, as the prompt has it:]\n");
+			if (span_eq(json_span(json_object_get(block, "type")), SPAN("text")))
+				put_prompt_text(out, json_span(json_object_get(block, "text")));
+			else
+				put_prompt_block(out, media, server, block);
+			buf_char(out, '\n');
+		}
 	buf_str(out, "</" PROMPT_MARK);
 	if (out->overflowed || i > PROMPT_MESSAGES_MAX)
 		return err_set(err, ERR_TOO_LARGE,

@@ -189,13 +189,6 @@ static struct tool *declared_tool(struct mcp_server_slot *server, const json_t *
 
 /* ---- a set of them ---- */
 
-static void tell_not_added(struct mcp_server_slot *server, const struct tool *tool,
-                           const struct err *why, size_t *reported)
-{
-	if ((*reported)++ < LEFT_OUT_REPORTED)
-		mcp_server_tell(server, tool->server_tool, why);
-}
-
 static size_t add_declared_tools(struct mcp_server_slot *server, struct tool_set *set)
 {
 	json_auto_t *declarations = mcp_server_tools(server);
@@ -227,7 +220,8 @@ static size_t add_declared_tools(struct mcp_server_slot *server, struct tool_set
 		if (tool_set_add(set, tool, declared_tool_free, &why)) {
 			added++;
 		} else {
-			tell_not_added(server, tool, &why, &reported);
+			if (reported++ < LEFT_OUT_REPORTED)
+				mcp_server_tell(server, tool->server_tool, &why);
 			declared_tool_free(tool);
 		}
 	}

@@ -438,15 +438,6 @@ static size_t kept_cost(const struct kept_event *kept)
 	return sizeof(*kept) + 16 + kept->len;
 }
 
-static void kept_add(struct http_session *session, struct kept_event *kept)
-{
-	session->kept_bytes += kept_cost(kept);
-	session->http->kept_bytes += kept_cost(kept);
-	kept->exchange->kept++;
-	*session->newest = kept;
-	session->newest = &kept->next;
-}
-
 /* Takes the event at *at out; returns what it was of. */
 static struct mcp_exchange *kept_drop(struct http_session *session, struct kept_event **at)
 {
@@ -488,7 +479,11 @@ static void session_keep(struct http_session *session, struct mcp_exchange *exch
 	kept->event = exchange->events;
 	kept->len = text.len;
 	memcpy(kept->text, text.data, text.len);
-	kept_add(session, kept);
+	session->kept_bytes += kept_cost(kept);
+	session->http->kept_bytes += kept_cost(kept);
+	kept->exchange->kept++;
+	*session->newest = kept;
+	session->newest = &kept->next;
 	/* The newest stays, whatever its size: nothing else has it. */
 	while (session->kept_bytes > LIMIT_REPLAY_BYTES && session->oldest->next)
 		kept_drop_oldest(session);

@@ -84,13 +84,6 @@ static void pause_for_backlog(struct mcp_stdio *stdio)
 
 static void on_pause_over(void *data);
 
-static void pause_for_calls(struct mcp_stdio *stdio)
-{
-	stdio->state = PAUSED_FOR_CALLS;
-	stdio->moment = loop_timer_start(stdio->loop, MOMENT_MS, 0, on_pause_over, stdio);
-	loop_stream_pause(stdio->stream);
-}
-
 static bool on_frame(void *data, struct span line, bool too_long)
 {
 	struct mcp_stdio *stdio = data;
@@ -122,8 +115,12 @@ static void take_messages(struct mcp_stdio *stdio, struct span bytes)
 		bytes = span_skip(bytes, piece.len);
 		rpc_feed(&stdio->reader, piece, on_frame, stdio);
 		if (stdio->state == READING && stdio->peer &&
-		    mcp_peer_calls(stdio->peer) > stdio->calls_max)
-			pause_for_calls(stdio);
+		    mcp_peer_calls(stdio->peer) > stdio->calls_max) {
+			stdio->state = PAUSED_FOR_CALLS;
+			stdio->moment =
+				loop_timer_start(stdio->loop, MOMENT_MS, 0, on_pause_over, stdio);
+			loop_stream_pause(stdio->stream);
+		}
 	}
 	if (bytes.len)
 		buf_span(&stdio->rest, bytes);

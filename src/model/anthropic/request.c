@@ -442,24 +442,6 @@ static void mark_last(json_t *blocks)
 	json_object_set_new(last, "cache_control", json_pack("{s:s}", "type", "ephemeral"));
 }
 
-/* Puts breakpoints on the system text, the tools and the last two messages of the user. */
-static void mark_cache_breakpoints(json_t *body)
-{
-	json_t *messages = json_object_get(body, "messages");
-	unsigned left = 2;
-
-	mark_last(json_object_get(body, "system"));
-	mark_last(json_object_get(body, "tools"));
-	for (size_t i = json_array_size(messages); i-- > 0 && left > 0;) {
-		json_t *message = json_array_get(messages, i);
-
-		if (!span_eq(json_span(json_object_get(message, "role")), SPAN("user")))
-			continue;
-		mark_last(json_object_get(message, "content"));
-		left--;
-	}
-}
-
 /* ---- request ----------------------------------------------------------------- */
 
 static enum model_loading anthropic_loading(const struct model_options *options)
@@ -526,23 +508,6 @@ static json_t *anthropic_tool_choice(const struct claude_plan *plan, const json_
 	return json_pack("{s:s}", "type", "any");
 }
 
-/* After all others: these are no part of what stands before the conversation. */
-static void add_deferred(json_t *tools, const json_t *loading)
-{
-	const json_t *tool;
-	size_t i;
-
-	json_array_foreach(loading, i, tool) {
-		json_t *one;
-
-		if (!wire_is_loading(tool, "deferred"))
-			continue;
-		one = anthropic_tool(tool);
-		json_object_set_new(one, "defer_loading", json_true());
-		json_array_append_new(tools, one);
-	}
-}
-
 /* What is called by name needs nothing to call it. */
 static json_t *tools_before(const json_t *all, bool loads)
 {
@@ -573,8 +538,21 @@ static bool anthropic_add_tools(json_t *body, const struct claude_plan *plan,
 
 	choice = json_array_size(tools) ? anthropic_tool_choice(plan, tools, request) : NULL;
 	ok = anthropic_add_server_tools(tools, request, err);
-	if (json_array_size(tools))
-		add_deferred(tools, loading);
+	if (json_array_size(tools)) {
+		/* After all others: these are no part of what stands before the conversation. */
+		const json_t *tool;
+		size_t i;
+
+		json_array_foreach(loading, i, tool) {
+			json_t *one;
+
+			if (!wire_is_loading(tool, "deferred"))
+				continue;
+			one = anthropic_tool(tool);
+			json_object_set_new(one, "defer_loading", json_true());
+			json_array_append_new(tools, one);
+		}
+	}
 	if (json_array_size(tools))
 		json_object_set(body, "tools", tools);
 	if (choice)
@@ -593,22 +571,6 @@ static void anthropic_add_system(json_t *body, const struct claude_plan *plan,
 		json_object_set_new(body, "system",
 		                    json_pack("[{s:s, s:o}]", "type", "text", "text",
 		                              json_text(buf_view(&text))));
-}
-
-static void add_output(json_t *body, const struct claude_plan *plan,
-                       const struct model_request *request)
-{
-	json_t *output = json_object();
-
-	if (plan->effort)
-		json_object_set_new(output, "effort", json_string(plan->effort));
-	if (request->answer_schema && plan->model->schema)
-		json_object_set_new(output, "format",
-		                    json_pack("{s:s, s:o}", "type", "json_schema", "schema",
-		                              wire_closed_schema(request->answer_schema)));
-	if (json_object_size(output))
-		json_object_set(body, "output_config", output);
-	json_decref(output);
 }
 
 static void add_thinking(json_t *body, const struct claude_plan *plan)
@@ -676,6 +638,9 @@ enum { CLAUDE_USER_CHARACTERS = 256 };
 static void add_answer_members(json_t *body, const struct claude_plan *plan,
                                const struct model_request *request)
 {
+	json_t *messages;
+	unsigned left;
+
 	json_object_set_new(body, "max_tokens", json_integer(plan->max_tokens));
 	json_object_set_new(body, "stream", json_true());
 	anthropic_add_sampling(body, plan, request);
@@ -684,7 +649,19 @@ static void add_answer_members(json_t *body, const struct claude_plan *plan,
 		                    json_pack("{s:o}", "user_id",
 		                              wire_session_key(request->session_id,
 		                                               CLAUDE_USER_CHARACTERS)));
-	mark_cache_breakpoints(body);
+	/* Puts breakpoints on the system text, the tools and the last two messages of the user. */
+	messages = json_object_get(body, "messages");
+	left = 2;
+	mark_last(json_object_get(body, "system"));
+	mark_last(json_object_get(body, "tools"));
+	for (size_t i = json_array_size(messages); i-- > 0 && left > 0;) {
+		json_t *message = json_array_get(messages, i);
+
+		if (!span_eq(json_span(json_object_get(message, "role")), SPAN("user")))
+			continue;
+		mark_last(json_object_get(message, "content"));
+		left--;
+	}
 }
 
 static bool anthropic_build(const struct model_options *options,
@@ -696,6 +673,7 @@ static bool anthropic_build(const struct model_options *options,
 	json_t *messages = anthropic_messages(model, request, loading);
 	struct claude_plan plan = plan_request(options, request, messages);
 	json_t *body = json_pack("{s:o}", "messages", messages);
+	json_t *output;
 
 	if (!options->vertex)
 		json_object_set_new(body, "model", json_cstr(options->name));
@@ -707,7 +685,16 @@ static bool anthropic_build(const struct model_options *options,
 		return false;
 	}
 	add_thinking(body, &plan);
-	add_output(body, &plan, request);
+	output = json_object();
+	if (plan.effort)
+		json_object_set_new(output, "effort", json_string(plan.effort));
+	if (request->answer_schema && plan.model->schema)
+		json_object_set_new(output, "format",
+		                    json_pack("{s:s, s:o}", "type", "json_schema", "schema",
+		                              wire_closed_schema(request->answer_schema)));
+	if (json_object_size(output))
+		json_object_set(body, "output_config", output);
+	json_decref(output);
 	add_answer_members(body, &plan, request);
 	add_url(ret, options);
 	add_headers(options, &plan, json_object_get(body, "tools") != NULL, ret);

@@ -96,21 +96,6 @@ static void chat_add_response(struct chat_body *building, const json_t *response
 	                                "content", wire_response_text(response)));
 }
 
-/* A message whose parts are one text is sent as that text, which every server takes. */
-static void add_user_parts(struct chat_body *building, json_t *parts)
-{
-	const json_t *only = json_array_size(parts) == 1 ? json_array_get(parts, 0) : NULL;
-	const json_t *text = json_object_get(only, "text");
-
-	if (!json_array_size(parts)) {
-		json_decref(parts);
-		return;
-	}
-	json_array_append_new(building->messages, json_pack("{s:s, s:O}", "role", "user", "content",
-	                                                    text ? text : parts));
-	json_decref(parts);
-}
-
 static void chat_add_user(void *data, const json_t *content)
 {
 	struct chat_body *building = data;
@@ -118,6 +103,8 @@ static void chat_add_user(void *data, const json_t *content)
 	json_t *said = json_array();
 	struct wire_media media;
 	const json_t *part;
+	const json_t *only;
+	const json_t *text;
 
 	json_array_foreach(json_object_get(content, "parts"), i, part) {
 		const json_t *response = part_get_response(part);
@@ -133,7 +120,16 @@ static void chat_add_user(void *data, const json_t *content)
 	 * alternate. */
 	if (!json_array_size(said) && json_array_size(building->messages) == before)
 		chat_add_text(said, SPAN("(empty)"));
-	add_user_parts(building, said);
+	/* A message whose parts are one text is sent as that text, which every server takes. */
+	only = json_array_size(said) == 1 ? json_array_get(said, 0) : NULL;
+	text = json_object_get(only, "text");
+	if (!json_array_size(said)) {
+		json_decref(said);
+		return;
+	}
+	json_array_append_new(building->messages, json_pack("{s:s, s:O}", "role", "user", "content",
+	                                                    text ? text : said));
+	json_decref(said);
 }
 
 static json_t *chat_call_object(struct chat_body *building, const json_t *call)

@@ -168,22 +168,6 @@ static void read_reasoning_details(struct chat_reader *reader, const json_t *pie
 	}
 }
 
-static void read_thoughts(struct chat_reader *reader, const json_t *delta)
-{
-	static const char *const members[] = { "reasoning_content", "reasoning" };
-	bool reported = false;
-
-	for (size_t i = 0; i < ARRAY_LEN(members) && !reported; i++) {
-		struct span piece = json_span(json_object_get(delta, members[i]));
-
-		if (!piece.len)
-			continue;
-		read_thought(reader, members[i], piece);
-		reported = true;
-	}
-	read_reasoning_details(reader, json_object_get(delta, "reasoning_details"), reported);
-}
-
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 static struct chat_call *new_call(struct chat_reader *reader, json_int_t index)
@@ -201,20 +185,15 @@ static struct chat_call *new_call(struct chat_reader *reader, json_int_t index)
 	return call;
 }
 
-static bool args_are_whole(struct reply_sink *sink, const struct buf *args)
-{
-	return args->len && args->len <= WHOLE_MAX && args->data[args->len - 1] == '}' &&
-	       arguments_are_whole(sink, buf_view(args));
-}
-
 /* Whether a piece with this id and name begins another call than the one at its index. */
 static bool starts_another(struct reply_sink *sink, const struct chat_call *call, struct span id,
                            struct span name, const json_t *args)
 {
 	if (id.len && call->id)
 		return !span_eq(id, span_str(call->id));
-	return !id.len && name.len && call->name && json_span(args).len &&
-	       args_are_whole(sink, &call->args);
+	return !id.len && name.len && call->name && json_span(args).len && call->args.len &&
+	       call->args.len <= WHOLE_MAX && call->args.data[call->args.len - 1] == '}' &&
+	       arguments_are_whole(sink, buf_view(&call->args));
 }
 
 /* The call to which a piece belongs: the last one with its index. */
@@ -280,16 +259,12 @@ static const char *chat_call_name(const struct chat_reader *reader, const struct
 	return joined ? call->names.data : call->name;
 }
 
-static bool chat_is_whole(const struct chat_reader *reader)
-{
-	return reader->finish == MODEL_FINISH_STOP || reader->finish == MODEL_FINISH_TOOLS;
-}
-
 static bool report_call(struct chat_reader *reader, const struct chat_call *call, struct err *err)
 {
 	const struct span text = span_trim(buf_view(&call->args));
 	const char *name = chat_call_name(reader, call);
-	const bool whole = chat_is_whole(reader);
+	const bool whole = reader->finish == MODEL_FINISH_STOP ||
+	                   reader->finish == MODEL_FINISH_TOOLS;
 
 	if (!name && whole)
 		return err_set(err, ERR_MODEL_ERROR, "The model's call has no name.");
@@ -393,7 +368,18 @@ static void read_choice(struct chat_reader *reader, const json_t *choice)
 
 	if (!json_is_object(delta))
 		delta = json_object_get(choice, "message");
-	read_thoughts(reader, delta);
+	static const char *const members[] = { "reasoning_content", "reasoning" };
+	bool reported = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(members) && !reported; i++) {
+		struct span piece = json_span(json_object_get(delta, members[i]));
+
+		if (!piece.len)
+			continue;
+		read_thought(reader, members[i], piece);
+		reported = true;
+	}
+	read_reasoning_details(reader, json_object_get(delta, "reasoning_details"), reported);
 	read_said(reader, json_object_get(delta, "content"));
 	refusal = json_span(json_object_get(delta, "refusal"));
 	if (refusal.len) {

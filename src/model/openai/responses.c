@@ -140,26 +140,6 @@ static bool responses_add_tools(json_t *body, const struct model_request *reques
 	return ok;
 }
 
-static void add_reasoning(json_t *body, const struct openai_model *model,
-                          const struct model_request *request)
-{
-	const char *effort = openai_effort(model, request);
-	json_t *reasoning = json_pack("{s:s}", "summary", "auto");
-
-	if (effort)
-		json_object_set_new(reasoning, "effort", json_string(effort));
-	json_object_set_new(body, "reasoning", reasoning);
-	json_object_set_new(body, "include", json_pack("[s]", "reasoning.encrypted_content"));
-}
-
-static void add_format(json_t *body, const struct model_request *request)
-{
-	json_t *format = openai_answer_schema(request);
-
-	json_object_set_new(format, "type", json_string("json_schema"));
-	json_object_set_new(body, "text", json_pack("{s:o}", "format", format));
-}
-
 static json_t *responses_body(const struct model_options *options,
                               const struct model_request *request, const char *loader)
 {
@@ -170,14 +150,26 @@ static json_t *responses_body(const struct model_options *options,
 
 	if (request->system.len)
 		json_object_set_new(body, "instructions", json_text(request->system));
-	if (model->reasons)
-		add_reasoning(body, model, request);
+	if (model->reasons) {
+		const char *effort = openai_effort(model, request);
+		json_t *reasoning = json_pack("{s:s}", "summary", "auto");
+
+		if (effort)
+			json_object_set_new(reasoning, "effort", json_string(effort));
+		json_object_set_new(body, "reasoning", reasoning);
+		json_object_set_new(body, "include",
+		                    json_pack("[s]", "reasoning.encrypted_content"));
+	}
 	if (!model->reasons && request->temperature >= 0)
 		json_object_set_new(body, "temperature", json_real(request->temperature));
 	if (!model->reasons && request->top_p >= 0)
 		json_object_set_new(body, "top_p", json_real(request->top_p));
-	if (request->answer_schema)
-		add_format(body, request);
+	if (request->answer_schema) {
+		json_t *format = openai_answer_schema(request);
+
+		json_object_set_new(format, "type", json_string("json_schema"));
+		json_object_set_new(body, "text", json_pack("{s:o}", "format", format));
+	}
 	if (request->max_output_tokens)
 		json_object_set_new(body, "max_output_tokens",
 		                    json_integer(request->max_output_tokens < 16 ?

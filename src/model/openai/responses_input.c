@@ -168,23 +168,12 @@ static bool is_whole_reasoning(const json_t *item)
 	return json_string_length(json_object_get(item, "encrypted_content")) > 0;
 }
 
-/* A reasoning item is rejected unless the message or call that it led to follows it.  If that was
- * truncated or not kept, the reasoning is dropped too. */
-static void drop_last_reasoning(json_t *items, size_t first)
-{
-	size_t count = json_array_size(items);
-
-	while (count > first &&
-	       span_eq(json_span(json_object_get(json_array_get(items, count - 1), "type")),
-	               SPAN("reasoning")))
-		json_array_remove(items, --count);
-}
-
 static void responses_add_assistant(void *data, const json_t *content)
 {
 	struct responses_body *building = data;
 	size_t first = json_array_size(building->items), i;
 	const json_t *part;
+	size_t count;
 
 	json_array_foreach(json_object_get(content, "parts"), i, part) {
 		const json_t *own = wire_own(part, format_openai_responses.name);
@@ -201,7 +190,14 @@ static void responses_add_assistant(void *data, const json_t *content)
 		else if (call)
 			json_array_append_new(building->items, function_call_item(building, call));
 	}
-	drop_last_reasoning(building->items, first);
+	/* A reasoning item is rejected unless the message or call that it led to follows it. If
+	 * that was truncated or not kept, the reasoning is dropped too. */
+	count = json_array_size(building->items);
+	while (count > first &&
+	       span_eq(json_span(
+			       json_object_get(json_array_get(building->items, count - 1), "type")),
+	               SPAN("reasoning")))
+		json_array_remove(building->items, --count);
 }
 
 json_t *openai_input_items(const struct model_request *request, bool reasons, const char *loader)

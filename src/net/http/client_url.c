@@ -181,22 +181,13 @@ bool http_address_is_public(const struct sockaddr *address)
 	return false;
 }
 
-static bool names_localhost(const char *host)
-{
-	struct span name = span_str(host);
-
-	if (span_ends(name, SPAN(".")))
-		name.len--;
-	return (name.len == 9 && strncasecmp(name.data, "localhost", 9) == 0) ||
-	       (name.len > 10 && strncasecmp(name.data + name.len - 10, ".localhost", 10) == 0);
-}
-
 bool http_host_is_private(const char *host)
 {
 	struct in6_addr six;
 	struct in_addr four;
 	char text[INET6_ADDRSTRLEN];
 	size_t len = strlen(host);
+	struct span name;
 
 	/* inet_aton takes every form that connect would: "127.1", "0x7f000001", "2130706433". */
 	if (inet_aton(host, &four))
@@ -207,7 +198,11 @@ bool http_host_is_private(const char *host)
 		text[strcspn(text, "%")] = '\0';
 		return inet_pton(AF_INET6, text, &six) != 1 || !public6(six.s6_addr);
 	}
-	return names_localhost(host);
+	name = span_str(host);
+	if (span_ends(name, SPAN(".")))
+		name.len--;
+	return (name.len == 9 && strncasecmp(name.data, "localhost", 9) == 0) ||
+	       (name.len > 10 && strncasecmp(name.data + name.len - 10, ".localhost", 10) == 0);
 }
 
 /* ---- proxies ---- */

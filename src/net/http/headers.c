@@ -119,18 +119,6 @@ static bool is_loopback_name(struct span name)
 	return false;
 }
 
-/* An entry without a port stands for every port. */
-static bool is_listed_host(const struct http_guard *guard, struct span whole, struct span name)
-{
-	for (size_t i = 0; i < guard->host_count; i++) {
-		struct span entry = span_str(guard->hosts[i]);
-
-		if (is_same_token(entry, whole) || is_same_token(entry, name))
-			return true;
-	}
-	return false;
-}
-
 static bool is_served_name(const struct http_guard *guard, struct span name)
 {
 	for (size_t i = 0; i < guard->name_count; i++)
@@ -150,7 +138,14 @@ static bool host_is_allowed(const struct http_guard *guard, struct span host)
 	if (!guard->listed_only && is_served_name(guard, name) &&
 	    (!has_port || !guard->port || port == guard->port))
 		return true;
-	return is_listed_host(guard, host, name);
+	/* An entry without a port stands for every port. */
+	for (size_t i = 0; i < guard->host_count; i++) {
+		struct span entry = span_str(guard->hosts[i]);
+
+		if (is_same_token(entry, host) || is_same_token(entry, name))
+			return true;
+	}
+	return false;
 }
 
 bool http_guard_host(const struct http_guard *guard, const char *host)

@@ -49,17 +49,6 @@ bool http_request_waits(const struct http_request *request)
 	return request->status == 0;
 }
 
-/* A copy of a value without the blanks after it: once for each value. */
-static const char *keep_trimmed(struct http_request *request, struct span value)
-{
-	for (size_t i = 0; i < request->trimmed_count; i++)
-		if (span_eq(span_str(request->trimmed[i]), value))
-			return request->trimmed[i];
-	if (request->trimmed_count == ARRAY_LEN(request->trimmed))
-		return value.data;
-	return request->trimmed[request->trimmed_count++] = mem_dup(value.data, value.len);
-}
-
 const char *http_request_header(struct http_request *request, const char *name)
 {
 	const char *value = request->server->lib.lookup_connection_value(request->mhd,
@@ -68,7 +57,13 @@ const char *http_request_header(struct http_request *request, const char *name)
 
 	if (!value || trimmed.data[trimmed.len] == '\0')
 		return value ? trimmed.data : NULL;
-	return keep_trimmed(request, trimmed);
+	/* A copy of a value without the blanks after it: once for each value. */
+	for (size_t i = 0; i < request->trimmed_count; i++)
+		if (span_eq(span_str(request->trimmed[i]), trimmed))
+			return request->trimmed[i];
+	if (request->trimmed_count == ARRAY_LEN(request->trimmed))
+		return trimmed.data;
+	return request->trimmed[request->trimmed_count++] = mem_dup(trimmed.data, trimmed.len);
 }
 
 /* ---- pausing ---- */
@@ -539,15 +534,6 @@ static bool announces_long_body(struct http_request *request)
 	       (length && strtoull(length, NULL, 10) > DISCARD_MAX);
 }
 
-static enum MHD_Result take_head(struct http_request *request, const char *url)
-{
-	request->in_call = true;
-	if (!http_check_head(request, url) && announces_long_body(request))
-		return queue_answer(request);
-	request->in_call = false;
-	return MHD_YES;
-}
-
 static bool take_piece(struct http_request *request, struct span piece)
 {
 	struct http_server *server = request->server;
@@ -569,13 +555,6 @@ static bool take_piece(struct http_request *request, struct span piece)
 	return true;
 }
 
-static void deliver_request(struct http_request *request)
-{
-	request->delivered = true;
-	request->route->request(request->server->options.data, request, buf_view(&request->body));
-	release_body(request);
-}
-
 static enum MHD_Result take_end(struct http_request *request)
 {
 	bool fresh = !request->status && !request->delivered;
@@ -583,8 +562,12 @@ static enum MHD_Result take_end(struct http_request *request)
 	if (request->closing || (fresh && request->server->ended))
 		return MHD_NO;
 	request->in_call = true;
-	if (fresh)
-		deliver_request(request);
+	if (fresh) {
+		request->delivered = true;
+		request->route->request(request->server->options.data, request,
+		                        buf_view(&request->body));
+		release_body(request);
+	}
 	request->in_call = false;
 	if (request->status)
 		return queue_answer(request);
@@ -604,7 +587,11 @@ enum MHD_Result http_on_access(void *cls, struct MHD_Connection *mhd, const char
 		if (((struct http_server *)cls)->ended)
 			return MHD_NO;
 		*slot = request = request_new(cls, mhd, url, method);
-		return take_head(request, url);
+		request->in_call = true;
+		if (!http_check_head(request, url) && announces_long_body(request))
+			return queue_answer(request);
+		request->in_call = false;
+		return MHD_YES;
 	}
 	if (!piece.len)
 		return take_end(request);

@@ -469,25 +469,6 @@ uint16_t http_server_port(const struct http_server *server)
 	return server->guard.port;
 }
 
-/* Runs the daemon until no answer is being sent any more, at most for `drain_ms`. */
-static void send_rest(struct http_server *server, unsigned drain_ms)
-{
-	const struct timespec pause = { .tv_nsec = 1000000 };
-	bool sending = true;
-
-	for (unsigned ms = 0; sending && ms <= drain_ms; ms++) {
-		if (ms)
-			nanosleep(&pause, NULL);
-		run_daemon(server);
-		sending = false;
-		for (struct http_connection *connection = server->connections.next;
-		     connection != &server->connections; connection = connection->next)
-			if (connection->request && connection->request->status &&
-			    !connection->request->suspended)
-				sending = true;
-	}
-}
-
 static void close_connections(struct http_server *server)
 {
 	for (struct http_connection *connection = server->connections.next;
@@ -506,7 +487,22 @@ void http_server_free(struct http_server *server, unsigned drain_ms)
 	loop_timer_stop(server->tick);
 	server->ended = true; /* refuses what still comes */
 	if (server->daemon) {
-		send_rest(server, drain_ms);
+		/* Runs the daemon until no answer is being sent any more, at most for
+		 * `drain_ms`. */
+		const struct timespec pause = { .tv_nsec = 1000000 };
+		bool sending = true;
+
+		for (unsigned ms = 0; sending && ms <= drain_ms; ms++) {
+			if (ms)
+				nanosleep(&pause, NULL);
+			run_daemon(server);
+			sending = false;
+			for (struct http_connection *connection = server->connections.next;
+			     connection != &server->connections; connection = connection->next)
+				if (connection->request && connection->request->status &&
+				    !connection->request->suspended)
+					sending = true;
+		}
 		close_connections(server);
 		server->lib.stop_daemon(server->daemon);
 	}

@@ -665,18 +665,6 @@ static void queue_frames(struct connection *connection)
 	}
 }
 
-/* As much as goes. */
-static void write_frames(struct connection *connection)
-{
-	flush_out(connection);
-	while (!connection->broke && !connection->out_busy &&
-	       wslay.want_write(connection->frames)) {
-		if (wslay.send(connection->frames) != 0)
-			connection->broke = true;
-		flush_out(connection);
-	}
-}
-
 /* What the library found wrong by itself. */
 static void note_violation(struct connection *connection)
 {
@@ -721,7 +709,14 @@ static void frames_run(struct connection *connection)
 		int wait;
 
 		queue_frames(connection);
-		write_frames(connection);
+		/* As much as goes. */
+		flush_out(connection);
+		while (!connection->broke && !connection->out_busy &&
+		       wslay.want_write(connection->frames)) {
+			if (wslay.send(connection->frames) != 0)
+				connection->broke = true;
+			flush_out(connection);
+		}
 		reads = wslay.want_read(connection->frames);
 		writes = connection->out_len || wslay.want_write(connection->frames);
 		wait = time_to_close(connection, reads);

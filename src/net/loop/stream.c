@@ -283,14 +283,6 @@ static bool read_once(struct loop_stream *stream)
 	return true;
 }
 
-static void read_available(struct loop_stream *stream)
-{
-	int rounds = READ_ROUNDS;
-
-	while (rounds-- && reads_input(stream) && read_once(stream))
-		;
-}
-
 static void stream_turn(uv_idle_t *turns)
 {
 	struct loop_stream *stream = turns->data;
@@ -472,8 +464,12 @@ static void poll_event(uv_poll_t *poll, int status, int events)
 		    stream->events.written)
 			stream->events.written(stream->data);
 	}
-	if (events & UV_READABLE)
-		read_available(stream);
+	if (events & UV_READABLE) {
+		int rounds = READ_ROUNDS;
+
+		while (rounds-- && reads_input(stream) && read_once(stream))
+			;
+	}
 	stream_watch(stream);
 }
 

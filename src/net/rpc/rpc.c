@@ -158,19 +158,13 @@ bool rpc_parse_foreign(struct span text, json_t **ret, size_t *repaired,
 	       problem_set(problem, RPC_PARSE_ERROR, "%s", err.message);
 }
 
-/* Whether a value can be the id of a request. */
-static bool is_request_id(const json_t *id)
-{
-	return json_is_integer(id) ||
-	       (json_is_string(id) && json_string_length(id) <= LIMIT_RPC_ID_BYTES);
-}
-
 /* Whether there is an id that can be kept; a response may lack it, or have null. */
 static bool message_take_id(struct rpc_message *message, bool response, struct rpc_problem *problem)
 {
 	const json_t *id = json_object_get(message->whole, "id");
 
-	if (is_request_id(id)) {
+	if (json_is_integer(id) ||
+	    (json_is_string(id) && json_string_length(id) <= LIMIT_RPC_ID_BYTES)) {
 		message->id = id;
 		return true;
 	}
@@ -355,11 +349,6 @@ bool rpc_write_id(struct buf *out, const json_t *id)
 	return id ? json_print(out, id, 0) : buf_str(out, "null");
 }
 
-static bool print_or(struct buf *out, const json_t *value, const char *instead)
-{
-	return value ? json_print(out, value, 0) : buf_str(out, instead);
-}
-
 bool rpc_begin_result(struct buf *out, struct span id)
 {
 	buf_span(out, SPAN("{\"jsonrpc\":\"2.0\",\"id\":"));
@@ -380,8 +369,8 @@ static bool begin_answer(struct buf *out, const json_t *id, struct span what)
 
 bool rpc_write_result(struct buf *out, const json_t *id, const json_t *result)
 {
-	return begin_answer(out, id, SPAN(",\"result\":")) && print_or(out, result, "{}") &&
-	       rpc_end_result(out);
+	return begin_answer(out, id, SPAN(",\"result\":")) &&
+	       (result ? json_print(out, result, 0) : buf_str(out, "{}")) && rpc_end_result(out);
 }
 
 /* The value of "error" and the end of the message. */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A folder "hasp-session-XXXXXX", with a lock (flock) on the folder itself.
+/* A folder "hasp-UID/hasp-session-XXXXXX", with a lock (flock) on the folder itself.
  *
  * A process that finds such a folder, of the same user and unlocked, locks it and removes it.  One
- * that makes a folder checks after locking it that it is still there: from then on it is safe. */
+ * that makes a folder checks after locking it that it is still there: from then on it is safe.
+ * "hasp-UID" belongs to the user and no one else can write to it: it keeps a start from reading all
+ * of /tmp, and goes with the last folder in it.  Where that name is another's, the folder is made
+ * next to it. */
 #include "sandbox/apply/temp.h"
 
 #include <dirent.h>
@@ -152,7 +155,8 @@ enum { STALE_MS = 200, STALE_EACH_MS = 100, OWN_MS = 20000, STALE_ENTRIES = 1000
 struct temp_folder {
 	char *path;     /* owned */
 	const char *name; /* the end of path */
-	int above, fd;  /* owned; fd holds the lock */
+	char users[24]; /* the folder of this user's in `base`; empty: another has that name */
+	int base, above, fd;  /* owned; fd holds the lock */
 };
 
 static bool is_temp_name(const char *name)
@@ -171,23 +175,20 @@ static void remove_temp_if_stale(int above, const char *name)
 		temp_remove_folder(above, name, fd, STALE_EACH_MS);
 }
 
-static void remove_stale_temps(int above)
+static void remove_stale_temps(const struct temp_folder *folder)
 {
 	uint64_t end = clock_monotonic_ms() + STALE_MS;
-	int fd = openat(above, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = open_listing(folder->above);
 	const struct dirent *entry;
 
 	for (int i = 0;
 	     dir && i < STALE_ENTRIES && clock_monotonic_ms() < end && (entry = readdir(dir));
 	     i++) {
-		if (is_temp_name(entry->d_name))
-			remove_temp_if_stale(above, entry->d_name);
+		if (is_temp_name(entry->d_name) && strcmp(entry->d_name, folder->name) != 0)
+			remove_temp_if_stale(folder->above, entry->d_name);
 	}
 	if (dir)
 		closedir(dir);
-	else if (fd >= 0)
-		close(fd);
 }
 
 /* Locks the folder just made; false if another process took it for a stale one meanwhile. */
@@ -207,58 +208,93 @@ static bool lock_new_folder(struct temp_folder *folder)
 	return false;
 }
 
-/* mkdtemp makes it of mode 700 without what the umask takes away, which may be all.  By descriptor:
- * a name could become a symlink. */
-static bool open_to_owner(const struct temp_folder *folder)
+/* Opens a folder of this user's and makes its mode 700: the umask may have taken all of it away.
+ * By descriptor, as a name could become a symlink.  -1: it is another's, or no folder. */
+static int open_to_owner(int above, const char *name)
 {
-	_cleanup_fd_ int place = openat(folder->above, folder->name,
-	                                O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_fd_ int place = openat(above, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	char link[32];
 	struct stat at;
 
 	if (place < 0 || fstat(place, &at) != 0 || at.st_uid != geteuid())
-		return false;
+		return -1;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
-	return (at.st_mode & 07777) == S_IRWXU || chmod(link, S_IRWXU) == 0;
+	if ((at.st_mode & 07777) != S_IRWXU && chmod(link, S_IRWXU) != 0)
+		return -1;
+	return openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
+static bool is_open_to_owner(const struct temp_folder *folder)
+{
+	_cleanup_fd_ int fd = open_to_owner(folder->above, folder->name);
+
+	return fd >= 0;
+}
+
+/* The folder above the new one: that of the user's, made if it is missing, or `base` itself. */
+static bool open_above(struct temp_folder *folder)
+{
+	fd_cleanup_close(&folder->above);
+	snprintf(folder->users, sizeof(folder->users), "hasp-%u", (unsigned)geteuid());
+	folder->above = mkdirat(folder->base, folder->users, S_IRWXU) == 0 || errno == EEXIST ?
+	                        open_to_owner(folder->base, folder->users) : -1;
+	if (folder->above < 0) {
+		folder->users[0] = '\0';
+		folder->above = openat(folder->base, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	return folder->above >= 0;
+}
+
+/* The user's folder may go, with the last session that ended, before this one is in it. */
 static bool temp_make_in(struct temp_folder *folder, const char *base)
 {
 	char canonical[PATH_MAX];
 
 	if (!realpath(base, canonical))
 		return false;
-	folder->above = open(canonical, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	for (int i = 0; folder->above >= 0 && i < TRIES; i++) {
+	folder->base = open(canonical, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	for (int i = 0; folder->base >= 0 && i < TRIES && open_above(folder); i++) {
 		free(folder->path);
-		folder->path = mem_printf("%s/" PREFIX "XXXXXX",
-		                          strcmp(canonical, "/") == 0 ? "" : canonical);
-		if (!mkdtemp(folder->path))
+		folder->path = mem_printf("%s/%s%s" PREFIX "XXXXXX",
+		                          strcmp(canonical, "/") == 0 ? "" : canonical,
+		                          folder->users, folder->users[0] ? "/" : "");
+		if (!mkdtemp(folder->path)) {
+			if (errno == ENOENT && folder->users[0])
+				continue;
 			return false;
+		}
 		folder->name = strrchr(folder->path, '/') + 1;
-		if (open_to_owner(folder) && lock_new_folder(folder))
+		if (is_open_to_owner(folder) && lock_new_folder(folder))
 			return true;
 	}
 	return false;
 }
 
+static void temp_folder_close(struct temp_folder *folder)
+{
+	fd_cleanup_close(&folder->fd);
+	fd_cleanup_close(&folder->above);
+	fd_cleanup_close(&folder->base);
+	folder->fd = folder->above = folder->base = -1;
+}
+
 bool temp_folder_make(struct temp_folder **ret, struct err *err)
 {
 	const char *bases[] = { getenv("TMPDIR"), "/tmp" };
-	struct temp_folder folder = { .above = -1, .fd = -1 };
+	struct temp_folder folder = { .base = -1, .above = -1, .fd = -1 };
 	bool made = false;
 
 	for (size_t i = 0; i < ARRAY_LEN(bases) && !made; i++) {
-		fd_cleanup_close(&folder.above);
-		folder.above = -1;
+		temp_folder_close(&folder);
 		made = bases[i] && bases[i][0] == '/' && temp_make_in(&folder, bases[i]);
 	}
 	if (!made) {
-		fd_cleanup_close(&folder.above);
+		err_set_errno(err, errno, "A folder for temporary files cannot be made");
+		temp_folder_close(&folder);
 		free(folder.path);
-		return err_set_errno(err, errno, "A folder for temporary files cannot be made");
+		return false;
 	}
-	remove_stale_temps(folder.above);
+	remove_stale_temps(&folder);
 	*ret = mem_alloc(1, sizeof(**ret));
 	**ret = folder;
 	return true;
@@ -274,8 +310,9 @@ void temp_folder_free(struct temp_folder *folder)
 	if (!folder)
 		return;
 	temp_remove_folder(folder->above, folder->name, folder->fd, OWN_MS);
-	close(folder->fd);
-	close(folder->above);
+	if (folder->users[0])
+		unlinkat(folder->base, folder->users, AT_REMOVEDIR); /* while it is empty */
+	temp_folder_close(folder);
 	free(folder->path);
 	free(folder);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A session's folder for temporary files.
  *
- * Made beneath $TMPDIR or /tmp, readable by its owner alone, locked while the session lives.  The
- * commands of a session share it (at level full they see it as /tmp).  Folders of sessions that
- * were killed are recognised by their free lock and removed by the next session's start. */
+ * Made beneath $TMPDIR or /tmp, in a folder of the user's, readable by its owner alone, locked
+ * while the session lives.  The commands of a session share it (at level full they see it as
+ * /tmp).  Folders of sessions that were killed are recognised by their free lock and removed by the
+ * next session's start. */
 #ifndef HASP_SANDBOX_APPLY_TEMP_H
 #define HASP_SANDBOX_APPLY_TEMP_H
 

@@ -75,7 +75,7 @@ void guard_free(struct guard *guard); /* NULL is fine */
  * that guard_remove_old leaves it.  Owned; -1 with errno. */
 int guard_open_record(const char *path);
 /* Of a folder with such files, removes those that no command has used for LIMIT_GUARD_FILE_S; one
- * stays if a command runs, or ended without its check. */
+ * stays if a command runs, or ended without its check.  Passes over names that begin with a dot. */
 void guard_remove_old(const char *folder);
 
 /* ---- the commands that run, in all workspaces of a folder of such files ---- */

@@ -169,16 +169,6 @@ static struct kept_tree *keeper_remove(struct search_cache *cache, const struct 
 	return removed;
 }
 
-static void remove_tree(struct search_cache *cache, const struct kept_tree *tree)
-{
-	struct kept_tree *removed;
-
-	pthread_mutex_lock(&cache->lock);
-	removed = keeper_remove(cache, tree);
-	pthread_mutex_unlock(&cache->lock);
-	kept_tree_unref(removed);
-}
-
 /* ---- building ------------------------------------------------------------------- */
 
 static void cache_build_tree(struct search_cache *cache, struct kept_tree *tree)
@@ -283,7 +273,12 @@ static bool update(struct search_cache *cache, struct kept_entry *entry, struct 
 	}
 	round->worked = true;
 	if (!kept_tree_update(tree)) {
-		remove_tree(cache, tree);
+		struct kept_tree *removed;
+
+		pthread_mutex_lock(&cache->lock);
+		removed = keeper_remove(cache, tree);
+		pthread_mutex_unlock(&cache->lock);
+		kept_tree_unref(removed);
 		return false;
 	}
 	entry->update_ms = cache_clock_ms() + UPDATE_MS + UPDATE_SHARE * (cache_clock_ms() - now);

@@ -301,12 +301,6 @@ struct disk_look {
 	bool linked;
 };
 
-static void check_global(struct kept_tree *tree)
-{
-	if (tree->global && !global_ignore_is_current(tree->global) && kept_tree_read_global(tree))
-		cache_node_mark_whole(tree, tree->nodes[0]);
-}
-
 static void check_repositories(struct kept_tree *tree)
 {
 	for (size_t i = 0; i < tree->repository_count; i++) {
@@ -326,7 +320,8 @@ static bool tree_update(struct kept_tree *tree)
 {
 	if (tree->lost || !watch_mounts_hold(&tree->watch) || !kept_tree_take_events(tree))
 		return false;
-	check_global(tree);
+	if (tree->global && !global_ignore_is_current(tree->global) && kept_tree_read_global(tree))
+		cache_node_mark_whole(tree, tree->nodes[0]);
 	check_repositories(tree);
 	kept_tree_check_linked(tree);
 	if (!tree->changed)

@@ -467,14 +467,6 @@ static void prepare_found(struct folder_gathering *g)
 	}
 }
 
-static void add_fresh(struct folder_gathering *g, const struct node *node, size_t name)
-{
-	if (g->fresh_count == g->fresh_cap)
-		g->fresh = mem_grow(g->fresh, &g->fresh_cap, g->fresh_count + 1,
-		                    sizeof(*g->fresh));
-	g->fresh[g->fresh_count++] = (struct fresh){ node, name };
-}
-
 /* Gives the names of a list their files: those of the same folder as it was before, where it
  * had the name, and new ones. */
 static void fill_files(struct folder_gathering *g, struct node *node, struct name_list *list,
@@ -495,7 +487,10 @@ static void fill_files(struct folder_gathering *g, struct node *node, struct nam
 			kept_tree_hold_file(tree, list->files[i]);
 		} else {
 			list->files[i] = kept_tree_add_file(tree);
-			add_fresh(g, node, i);
+			if (g->fresh_count == g->fresh_cap)
+				g->fresh = mem_grow(g->fresh, &g->fresh_cap, g->fresh_count + 1,
+				                    sizeof(*g->fresh));
+			g->fresh[g->fresh_count++] = (struct fresh){ node, i };
 		}
 		if (tree->signature_of[list->files[i]] == SIGNATURE_UNKNOWN)
 			cache_node_mark_unread(tree, node);

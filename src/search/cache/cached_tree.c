@@ -293,17 +293,6 @@ static struct node *node_parent(const struct kept_tree *tree, const struct node 
 	return kept_tree_find(tree, parent);
 }
 
-static void node_mark_moved(struct kept_tree *tree, struct node *node)
-{
-	struct node *parent = node_parent(tree, node);
-
-	node->suspect = true;
-	if (parent)
-		cache_node_mark_changed(tree, parent);
-	else
-		tree->lost = true; /* the root itself, or something is badly out of step */
-}
-
 static struct node *child_of(const struct kept_tree *tree, const struct node *node,
                              const char *name)
 {
@@ -349,27 +338,29 @@ void kept_tree_file_changed(struct kept_tree *tree, struct node *node, const cha
 	cache_node_mark_unread(tree, node);
 }
 
-static void folder_event(struct kept_tree *tree, struct node *node, const char *name)
-{
-	struct node *child = child_of(tree, node, name);
-
-	if (child)
-		child->suspect = true;
-	cache_node_mark_changed(tree, node);
-}
-
 static void node_event(struct kept_tree *tree, struct node *node, uint32_t events,
                        const char *name)
 {
 	if (events & SELF_EVENTS) {
-		node_mark_moved(tree, node);
+		struct node *parent = node_parent(tree, node);
+
+		node->suspect = true;
+		if (parent)
+			cache_node_mark_changed(tree, parent);
+		else
+			tree->lost = true; /* the root itself, or something is badly out of step */
 	} else if (name[0] == '\0') {
 		cache_node_mark_changed(tree, node); /* the folder's attributes: may it be read? */
 	} else if (events & IN_ISDIR) {
 		if (rules_hang_on(tree, node, name, events))
 			cache_node_mark_whole(tree, node);
-		if (strcmp(name, ".git") != 0)
-			folder_event(tree, node, name);
+		if (strcmp(name, ".git") != 0) {
+			struct node *child = child_of(tree, node, name);
+
+			if (child)
+				child->suspect = true;
+			cache_node_mark_changed(tree, node);
+		}
 	} else {
 		kept_tree_file_changed(tree, node, name);
 		if (events & ENTRY_EVENTS)

@@ -233,15 +233,6 @@ static bool signatures_add_block(struct signatures *s, unsigned log2, size_t roo
 	return true;
 }
 
-static void clear_place(struct signature_block *block, uint64_t bit)
-{
-	const size_t words = (size_t)1 << block->log2;
-
-	for (size_t i = 0; i < words; i++)
-		block->words[i] &= ~bit;
-	block->stale &= ~bit;
-}
-
 static void set_place(struct signature_block *block, uint64_t bit, const struct trigram_set *set)
 {
 	const size_t words = ((size_t)1 << block->log2) / 64;
@@ -265,8 +256,13 @@ bool cache_signatures_put(struct signatures *s, const struct trigram_set *set, s
 	block = &s->blocks[index];
 	place = (unsigned)__builtin_ctzll(~block->used);
 	bit = (uint64_t)1 << place;
-	if (block->stale & bit)
-		clear_place(block, bit);
+	if (block->stale & bit) {
+		const size_t words = (size_t)1 << block->log2;
+
+		for (size_t i = 0; i < words; i++)
+			block->words[i] &= ~bit;
+		block->stale &= ~bit;
+	}
 	set_place(block, bit, set);
 	block->used |= bit;
 	if (block->used == UINT64_MAX)

@@ -144,26 +144,22 @@ static size_t place_of(const struct watch *watch, int number)
 	return (uint32_t)number * 0x9E3779B1u & (watch->owner_size - 1);
 }
 
-static void watch_grow_owners(struct watch *watch)
-{
-	struct watch_owner *old = watch->owners;
-	const size_t size = watch->owner_size;
-
-	watch->owner_size = size > 0 ? size * 2 : 64;
-	watch->owners = mem_alloc(watch->owner_size, sizeof(*watch->owners));
-	watch->owner_count = 0;
-	for (size_t i = 0; i < size; i++)
-		if (old[i].number != 0)
-			watch_own(watch, old[i].number, old[i].owner);
-	free(old);
-}
-
 void watch_own(struct watch *watch, int number, void *owner)
 {
 	size_t at;
 
-	if (watch->owner_count * 2 >= watch->owner_size)
-		watch_grow_owners(watch);
+	if (watch->owner_count * 2 >= watch->owner_size) {
+		struct watch_owner *old = watch->owners;
+		const size_t size = watch->owner_size;
+
+		watch->owner_size = size > 0 ? size * 2 : 64;
+		watch->owners = mem_alloc(watch->owner_size, sizeof(*watch->owners));
+		watch->owner_count = 0;
+		for (size_t i = 0; i < size; i++)
+			if (old[i].number != 0)
+				watch_own(watch, old[i].number, old[i].owner);
+		free(old);
+	}
 	at = place_of(watch, number);
 	while (watch->owners[at].number != 0)
 		at = (at + 1) & (watch->owner_size - 1);
@@ -255,14 +251,6 @@ bool watch_has_events(const struct watch *watch)
 	return poll(&poller, 1, 0) > 0;
 }
 
-static bool take_one(const struct inotify_event *event, watch_event *each, void *data)
-{
-	if (event->mask & (IN_Q_OVERFLOW | IN_UNMOUNT))
-		return false;
-	each(data, event, event->len > 0 ? event->name : "");
-	return true;
-}
-
 bool watch_take(const struct watch *watch, watch_event *each, void *data)
 {
 	_Alignas(struct inotify_event) char bytes[EVENT_BYTES];
@@ -281,8 +269,9 @@ bool watch_take(const struct watch *watch, watch_event *each, void *data)
 		for (ssize_t at = 0; at < n;) {
 			const struct inotify_event *event = (const void *)(bytes + at);
 
-			if (!take_one(event, each, data))
+			if (event->mask & (IN_Q_OVERFLOW | IN_UNMOUNT))
 				return false;
+			each(data, event, event->len > 0 ? event->name : "");
 			at += (ssize_t)(sizeof(*event) + event->len);
 		}
 		taken += (int)n;

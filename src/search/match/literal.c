@@ -585,20 +585,16 @@ static inline void survey_note_line(struct survey *survey, size_t *start, size_t
 	*start = at + 1;
 }
 
-static void note_byte(struct survey *survey, size_t *start, struct span text, size_t at)
-{
-	unsigned char c = (unsigned char)text.data[at];
-
-	survey->ascii = survey->ascii && c < 0x80;
-	survey->has_cr = survey->has_cr || c == '\r';
-	if (c == '\n')
-		survey_note_line(survey, start, at);
-}
-
 static struct survey survey_finish(struct survey survey, size_t start, struct span text, size_t at)
 {
-	for (; at < text.len; at++)
-		note_byte(&survey, &start, text, at);
+	for (; at < text.len; at++) {
+		unsigned char c = (unsigned char)text.data[at];
+
+		survey.ascii = survey.ascii && c < 0x80;
+		survey.has_cr = survey.has_cr || c == '\r';
+		if (c == '\n')
+			survey_note_line(&survey, &start, at);
+	}
 	if (text.len - start > survey.longest)
 		survey.longest = text.len - start;
 	return survey;

@@ -368,18 +368,6 @@ static enum match_outcome find_by_lines(const struct plan *plan, struct plan_scr
 	return find_in_lines(plan, scratch, text, from, text.len, ret);
 }
 
-/* After the last byte: where that is no LF, it is still the last line. */
-static enum match_outcome find_at_end(const struct plan *plan, struct plan_scratch *scratch,
-                                      struct span text, struct text_match *ret)
-{
-	struct matcher_line line;
-
-	if (text.len == 0 || text.data[text.len - 1] == '\n')
-		return MATCH_NONE;
-	line = line_at(plan, scratch, text, text.len - 1);
-	return find_in_line(plan, scratch, text, line, text.len, ret);
-}
-
 static enum match_outcome plan_find_by_kind(const struct plan *plan,
                                             struct plan_scratch *scratch, struct span text,
                                             size_t from, struct text_match *ret)
@@ -401,8 +389,15 @@ static enum match_outcome plan_find_by_kind(const struct plan *plan,
 	if (from >= text.len) {
 		if (from > text.len || !ways[plan->kind].may_be_empty)
 			return MATCH_NONE;
-		if (plan->kind != PLAN_MULTILINE)
-			return find_at_end(plan, scratch, text, ret);
+		if (plan->kind != PLAN_MULTILINE) {
+			/* After the last byte: where that is no LF, it is still the last line. */
+			struct matcher_line line;
+
+			if (text.len == 0 || text.data[text.len - 1] == '\n')
+				return MATCH_NONE;
+			line = line_at(plan, scratch, text, text.len - 1);
+			return find_in_line(plan, scratch, text, line, text.len, ret);
+		}
 	}
 	return ways[plan->kind].find(plan, scratch, text, from, ret);
 }
@@ -411,23 +406,6 @@ static void scratch_forget_lines(struct plan_scratch *scratch)
 {
 	scratch->line.data = NULL;
 	scratch->region.data = NULL;
-}
-
-static enum match_outcome plan_find(const struct plan *plan, struct plan_scratch *scratch,
-                                    struct span text, size_t from, struct text_match *ret)
-{
-	enum match_outcome outcome;
-
-	if (from == 0) {
-		scratch_forget_lines(scratch);
-		if (scratch->engine)
-			engine_new_text(scratch->engine);
-	}
-	outcome = plan_find_by_kind(plan, scratch, text, from, ret);
-	/* What comes after the last match may be another text in the same place. */
-	if (outcome != MATCH_FOUND)
-		scratch_forget_lines(scratch);
-	return outcome;
 }
 
 /* ---- making a plan ---- */
@@ -683,7 +661,18 @@ void matcher_scratch_free(struct matcher_scratch *scratch)
 enum match_outcome matcher_find(const struct matcher *matcher, struct matcher_scratch *scratch,
                                 struct span text, size_t from, struct text_match *ret)
 {
-	return plan_find(&matcher->plan, &scratch->plan, text, from, ret);
+	enum match_outcome outcome;
+
+	if (from == 0) {
+		scratch_forget_lines(&scratch->plan);
+		if (scratch->plan.engine)
+			engine_new_text(scratch->plan.engine);
+	}
+	outcome = plan_find_by_kind(&matcher->plan, &scratch->plan, text, from, ret);
+	/* What comes after the last match may be another text in the same place. */
+	if (outcome != MATCH_FOUND)
+		scratch_forget_lines(&scratch->plan);
+	return outcome;
 }
 
 bool matcher_tried(const struct matcher_scratch *scratch)

@@ -425,12 +425,6 @@ static struct demand demand_char(struct facts_parser *parser, uint32_t c)
 	return (struct demand){ .exact = texts_one(parser->arena, span_of(text, len)) };
 }
 
-static unsigned set_count(const struct regex_set *set)
-{
-	return (unsigned)(__builtin_popcountll(set->ascii[0]) +
-	                  __builtin_popcountll(set->ascii[1]));
-}
-
 static bool is_plain_set(const struct regex_set *set)
 {
 	return !set->negated && !set->properties && !set->beyond_ascii;
@@ -450,7 +444,8 @@ static struct demand demand_set(struct facts_parser *parser, const struct regex_
 				parser->beyond_ascii = true;
 		}
 	}
-	if (set_count(set) > SET_TEXTS_MAX)
+	if ((unsigned)(__builtin_popcountll(set->ascii[0]) + __builtin_popcountll(set->ascii[1])) >
+	    SET_TEXTS_MAX)
 		return all;
 	for (unsigned char c = 0; c < 128; c++) {
 		struct demand one;

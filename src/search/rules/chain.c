@@ -139,14 +139,6 @@ static void add_git(const struct chain_base *base, struct chain *link, int folde
 		link->git = chain_read_rules(folder, ".gitignore");
 }
 
-static void add_custom(const struct walk_rules *rules, struct chain *link, int folder)
-{
-	link->custom = mem_alloc(rules->ignore_file_count, sizeof(struct ignore_rules *));
-	link->custom_count = rules->ignore_file_count;
-	for (size_t i = 0; i < link->custom_count; i++)
-		link->custom[i] = chain_read_rules(folder, rules->ignore_files[i]);
-}
-
 static bool is_empty(const struct chain *link)
 {
 	for (size_t i = 0; i < link->custom_count; i++)
@@ -173,8 +165,13 @@ struct chain *chain_enter(const struct chain_base *base, struct chain *above, in
 
 	if (names & CHAIN_GEMINIIGNORE && !base->rules->no_gemini_ignore && path.len == 0)
 		link.gemini = chain_read_rules(folder, ".geminiignore");
-	if (names & CHAIN_CUSTOM && base->rules->ignore_file_count > 0)
-		add_custom(base->rules, &link, folder);
+	if (names & CHAIN_CUSTOM && base->rules->ignore_file_count > 0) {
+		link.custom =
+			mem_alloc(base->rules->ignore_file_count, sizeof(struct ignore_rules *));
+		link.custom_count = base->rules->ignore_file_count;
+		for (size_t i = 0; i < link.custom_count; i++)
+			link.custom[i] = chain_read_rules(folder, base->rules->ignore_files[i]);
+	}
 	if (!base->rules->no_git_ignore)
 		add_git(base, &link, folder, path, names);
 	if (is_empty(&link)) {

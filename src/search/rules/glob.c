@@ -140,10 +140,14 @@ static bool glob_add(struct glob *glob, struct span text, unsigned flags, struct
 	return true;
 }
 
-/* Rejects open brackets before anything is multiplied out, so that finding the
- * end of each is linear in every text that comes of it. */
-static bool check_text(struct span pattern, struct err *err)
+bool glob_compile(struct span pattern, unsigned flags, struct glob **ret, struct err *err)
 {
+	struct brace_expansion expansion = { 0 };
+	struct glob *glob;
+	bool good;
+
+	/* Rejects open brackets before anything is multiplied out, so that finding the end of
+	 * each is linear in every text that comes of it. */
 	if (pattern.len == 0 || pattern.len > LIMIT_PATH_BYTES)
 		return err_set(err, ERR_INVALID_ARGUMENT, "A glob has 1 to %d bytes.",
 		               LIMIT_PATH_BYTES);
@@ -155,17 +159,6 @@ static bool check_text(struct span pattern, struct err *err)
 			               "The glob has a '[' without its ']', or an unknown "
 			               "[:class:].");
 	}
-	return true;
-}
-
-bool glob_compile(struct span pattern, unsigned flags, struct glob **ret, struct err *err)
-{
-	struct brace_expansion expansion = { 0 };
-	struct glob *glob;
-	bool good;
-
-	if (!check_text(pattern, err))
-		return false;
 	glob = mem_alloc(1, sizeof(*glob));
 	good = expansion_push(&expansion, pattern, SPAN(""), SPAN(""), err);
 	while (good && expansion.count > 0) {
@@ -234,15 +227,6 @@ bool glob_has_magic(struct span text)
 
 /* ---- several globs ---- */
 
-/* The reader may have given many: says which one is wrong. */
-static bool name_glob(const char *text, const struct err *inner, struct err *err)
-{
-	const size_t len = strlen(inner->message);
-
-	return err_set(err, inner->code, "%.*s: \"%.200s\".", len ? (int)len - 1 : 0,
-	               inner->message, text);
-}
-
 bool glob_list_add(struct glob_list *list, const char *const *texts, size_t count,
                    unsigned flags, bool whole_folders, struct err *err)
 {
@@ -257,8 +241,13 @@ bool glob_list_add(struct glob_list *list, const char *const *texts, size_t coun
 
 		if (whole_folders && text.len > 3 && span_ends(text, SPAN("/**")))
 			text.len -= 3;
-		if (!glob_compile(text, flags, &list->globs[list->count], &inner))
-			return name_glob(texts[i], &inner, err);
+		if (!glob_compile(text, flags, &list->globs[list->count], &inner)) {
+			/* The reader may have given many: says which one is wrong. */
+			const size_t len = strlen(inner.message);
+
+			return err_set(err, inner.code, "%.*s: \"%.200s\".", len ? (int)len - 1 : 0,
+			               inner.message, texts[i]);
+		}
 		list->count++;
 	}
 	return true;

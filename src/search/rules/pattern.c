@@ -109,20 +109,6 @@ static bool set_add_class(struct byte_set *set, struct span name)
 	return false;
 }
 
-/* Both cases of each letter that is there in one. */
-static void set_fold(struct byte_set *set)
-{
-	for (int c = 'a'; c <= 'z'; c++) {
-		int upper = c - 'a' + 'A';
-
-		if (byte_set_has(set, (unsigned char)c) ||
-		    byte_set_has(set, (unsigned char)upper)) {
-			byte_set_add(set, c);
-			byte_set_add(set, upper);
-		}
-	}
-}
-
 /* Reads "[:name:]" at text[at]; returns the index after it, `at` when there is no
  * such thing (the bracket is an ordinary one then), text.len + 1 when it is wrong. */
 static size_t parse_class(struct span text, size_t at, struct byte_set *set)
@@ -206,8 +192,18 @@ static size_t bracket_parse(struct span text, size_t at, bool ignore_case, struc
 		*ret_reason = "a '[' without its ']', or an unknown [:class:]";
 		return 0;
 	}
-	if (ignore_case)
-		set_fold(&set);
+	if (ignore_case) {
+		/* Both cases of each letter that is there in one. */
+		for (int c = 'a'; c <= 'z'; c++) {
+			int upper = c - 'a' + 'A';
+
+			if (byte_set_has(&set, (unsigned char)c) ||
+			    byte_set_has(&set, (unsigned char)upper)) {
+				byte_set_add(&set, c);
+				byte_set_add(&set, upper);
+			}
+		}
+	}
 	for (size_t i = 0; negated && i < sizeof(set.bits); i++)
 		set.bits[i] = (unsigned char)~set.bits[i];
 	set.bits['/' >> 3] &= (unsigned char)~(1u << ('/' & 7));

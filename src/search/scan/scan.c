@@ -81,25 +81,6 @@ static bool is_passed_over(const char *name)
 	                          temporary_parse(name, &temporary));
 }
 
-/* Takes the records of one chunk, which stay where they are. */
-static void listing_take_records(struct listing *listing, int folder, size_t from)
-{
-	for (size_t at = from; at < listing->names_len;) {
-		const struct entry_record *record = (const void *)(listing->names + at);
-		struct listing_entry entry = { .at = at + offsetof(struct entry_record, name) };
-
-		at += record->len;
-		if (is_passed_over(record->name) || !record_type(folder, record, &entry.type))
-			continue;
-		entry.len = strlen(record->name);
-		if (listing->count == listing->cap)
-			listing->entries = mem_grow(listing->entries, &listing->cap,
-			                            listing->count + 1,
-			                            sizeof(*listing->entries));
-		listing->entries[listing->count++] = entry;
-	}
-}
-
 bool scan_listing_read(struct listing *listing, int folder)
 {
 	listing->count = 0;
@@ -117,7 +98,23 @@ bool scan_listing_read(struct listing *listing, int folder)
 		if (n < 0)
 			return false;
 		listing->names_len += (size_t)n;
-		listing_take_records(listing, folder, from);
+		/* Takes the records of one chunk, which stay where they are. */
+		for (size_t at = from; at < listing->names_len;) {
+			const struct entry_record *record = (const void *)(listing->names + at);
+			struct listing_entry entry = { .at = at +
+				                             offsetof(struct entry_record, name) };
+
+			at += record->len;
+			if (is_passed_over(record->name) ||
+			    !record_type(folder, record, &entry.type))
+				continue;
+			entry.len = strlen(record->name);
+			if (listing->count == listing->cap)
+				listing->entries = mem_grow(listing->entries, &listing->cap,
+				                            listing->count + 1,
+				                            sizeof(*listing->entries));
+			listing->entries[listing->count++] = entry;
+		}
 		if (listing->count > LIMIT_FOLDER_ENTRIES) {
 			errno = EFBIG;
 			return false;

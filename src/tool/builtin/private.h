@@ -196,6 +196,14 @@ and is not among the denials."}, \
 /* The Python side of run_python: python_driver.py. */
 extern const char python_driver[];
 
+enum { PYTHON_NAME_SHOWN = 100 };
+
+/* Puts the value, traceback and pictures of the interpreter's answer into a result. Returns its
+ * status ("ok", "error", "exit", "interrupted") and the name of the exception, or NULL when it is
+ * no answer; the result is then unchanged. */
+const char *python_answer_take(struct span body, json_t *result,
+                               char ret_name[PYTHON_NAME_SHOWN + 1]);
+
 /* ---- reading (read_files.c) ---- */
 
 /* The versioned file object; takes the session's next version. */

@@ -5,8 +5,6 @@
  * Code that ran to its end is a result ("success": true), and so is an exception that it raised, as
  * the exit code of a command is.  Code that was stopped, or took the interpreter down, is a
  * failure.
- *
- * What the interpreter answers is not trusted: the model's code may have written it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,90 +22,7 @@
 
 enum {
 	PYTHON_MESSAGE_MAX = 4 << 10,
-	ANSWER_DEPTH = 4,
-	PICTURES_MAX = 8,
-	TEXT_MAX = 128 << 10,  /* bytes of a value or a traceback: 20,000 characters and escapes */
-	NAME_SHOWN = 100,
 };
-
-/* ---- the interpreter's answer ------------------------------------------------------ */
-
-/* Base64 of a picture of this type, as far as its first bytes show. */
-static bool is_python_picture(struct span mime, struct span data)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	static const struct {
-		const char *mime, *prefix;
-	} kinds[] = { { "image/png", "iVBORw0KGgo" }, { "image/jpeg", "/9j/" } };
-	size_t digits_len = strspn(data.len ? data.data : "", digits);
-	bool known = false;
-
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		known = known || (span_eq(mime, span_str(kinds[i].mime)) &&
-		                  span_starts(data, span_str(kinds[i].prefix)));
-	while (digits_len < data.len && digits_len + 2 >= data.len && data.data[digits_len] == '=')
-		digits_len++;
-	return known && digits_len == data.len && data.len % 4 == 0;
-}
-
-static void take_pictures(json_t *result, const json_t *answer)
-{
-	json_t *pictures = json_array(), *picture;
-	json_int_t left_out = json_integer_value(json_object_get(answer, "pictures_left_out"));
-	size_t i;
-
-	json_array_foreach(json_object_get(answer, "pictures"), i, picture) {
-		json_t *mime = json_object_get(picture, "mime_type");
-		json_t *data = json_object_get(picture, "data");
-
-		if (i < PICTURES_MAX && is_python_picture(json_span(mime), json_span(data)))
-			json_array_append_new(pictures, json_pack("{s:O, s:O}", "mime_type", mime,
-			                                          "data", data));
-		else if (left_out < INT32_MAX)
-			left_out++;
-	}
-	if (json_array_size(pictures))
-		json_object_set(result, "pictures", pictures);
-	if (left_out > 0)
-		json_object_set_new(result, "pictures_left_out", json_integer(left_out));
-	json_decref(pictures);
-}
-
-static void take_python_text(json_t *result, const json_t *answer, const char *name)
-{
-	const json_t *text = json_object_get(answer, name);
-
-	if (json_is_string(text))
-		json_object_set_new(result, name,
-		                    json_text(utf8_head(json_span(text), TEXT_MAX)));
-}
-
-/* The answer's status; NULL: it is none. */
-static const char *take_python_answer(struct span body, json_t *result,
-                                      char ret_name[NAME_SHOWN + 1])
-{
-	static const char *const known[] = { "ok", "error", "exit", "interrupted" };
-	json_auto_t *answer = NULL;
-	struct err ignored = ERR_INIT;
-	const char *found = NULL;
-	struct span status, name;
-
-	if (!json_parse_foreign(body, ANSWER_DEPTH, &answer, NULL, &ignored))
-		return NULL;
-	status = json_span(json_object_get(answer, "status"));
-	for (size_t i = 0; i < ARRAY_LEN(known); i++)
-		if (span_eq(status, span_str(known[i])))
-			found = known[i];
-	if (!found)
-		return NULL;
-	take_python_text(result, answer, "value");
-	take_python_text(result, answer, "exception");
-	take_pictures(result, answer);
-	name = utf8_head(json_span(json_object_get(answer, "exception_name")), NAME_SHOWN);
-	snprintf(ret_name, NAME_SHOWN + 1, "%.*s", (int)name.len, name.len ? name.data : "");
-	return found;
-}
 
 /* ---- the result --------------------------------------------------------------------- */
 
@@ -251,7 +166,7 @@ static json_t *python_result(const struct session *session, struct interpreter *
 	const struct provider_ops *ops = session->provider->ops;
 	_cleanup_buf_ struct buf message = BUF_INIT(PYTHON_MESSAGE_MAX);
 	json_t *result = json_object();
-	char name[NAME_SHOWN + 1] = "";
+	char name[PYTHON_NAME_SHOWN + 1] = "";
 	const char *status = NULL;
 	bool failed = true;
 
@@ -259,7 +174,7 @@ static json_t *python_result(const struct session *session, struct interpreter *
 	json_object_set_new(result, "message", json_string(""));
 	put_python_output(result, report);
 	if (report->why == INTERPRETER_ANSWERED)
-		status = take_python_answer(buf_view(&report->answer), result, name);
+		status = python_answer_take(buf_view(&report->answer), result, name);
 	if (status)
 		failed = put_answered(&message, report, status, name);
 	else

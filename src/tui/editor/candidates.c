@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What may complete the draft, and how it is shown. */
+#include <string.h>
+
 #include "base/mem.h"
 #include "tui/editor/private.h"
 #include "tui/text/width.h"
@@ -63,6 +65,31 @@ void editor_offer_none(struct editor *editor)
 {
 	if (!editor->history.searching)
 		candidates_clear(&editor->candidates);
+}
+
+bool editor_is_choosing(const struct editor *editor)
+{
+	return editor->candidates.count && editor->candidates.moved;
+}
+
+const char *editor_selected(const struct editor *editor)
+{
+	const struct draft_completions *candidates = &editor->candidates;
+
+	return candidates->count ? candidates->at[candidates->selected].text : NULL;
+}
+
+bool editor_select(struct editor *editor, const char *text, size_t most)
+{
+	struct draft_completions *candidates = &editor->candidates;
+
+	for (size_t i = 0; i < candidates->count && i < most; i++) {
+		if (strcmp(candidates->at[i].text, text) != 0)
+			continue;
+		candidates->selected = i;
+		return true;
+	}
+	return false;
 }
 
 /* One candidate on one row: its label, and its note from `column` on. */

@@ -424,7 +424,7 @@ static enum editor_action do_close_candidates(struct editor *editor)
 
 /* Puts the selected candidate in. What is there already, but for blanks, is none: the key has its
  * other meaning. */
-static enum editor_action do_accept(struct editor *editor)
+enum editor_action commands_accept(struct editor *editor)
 {
 	struct draft *draft = &editor->draft;
 	const struct draft_completion *chosen = &editor->candidates.at[editor->candidates.selected];
@@ -461,7 +461,7 @@ static const struct {
 	{ BIND_SUGGEST_COLLAPSE, FOUND, do_fold },
 	{ BIND_BASIC_CANCEL, OFFERED, do_close_candidates },
 	{ BIND_INPUT_SUBMIT, UNASKED, do_submit },
-	{ BIND_SUGGEST_ACCEPT, OFFERED, do_accept },
+	{ BIND_SUGGEST_ACCEPT, OFFERED, commands_accept },
 	{ BIND_SUGGEST_FOCUS_PREVIOUS, OFFERED, do_focus_previous },
 	{ BIND_SUGGEST_FOCUS_NEXT, OFFERED, do_focus_next },
 	{ BIND_BASIC_CANCEL, ALWAYS, do_cancel },

@@ -51,8 +51,7 @@ void editor_set_vim(struct editor *editor, bool vim)
 	editor->options.vim = vim;
 }
 
-/* Asks for candidates after the user has typed a change. */
-static void ask_candidates(struct editor *editor)
+void editor_ask(struct editor *editor)
 {
 	candidates_clear(&editor->candidates);
 	if (editor->options.complete && editor->draft.text.len)
@@ -71,7 +70,7 @@ static void follow_key(struct editor *editor, unsigned long version, size_t care
 	if (editor->history.searching) {
 		history_search_refresh(editor);
 	} else if (changed && action == EDITOR_CHANGED && !editor->history.browsing) {
-		ask_candidates(editor);
+		editor_ask(editor);
 	} else if (changed || editor->draft.caret != caret) {
 		candidates_clear(&editor->candidates);
 	}
@@ -91,6 +90,17 @@ enum editor_action editor_key(struct editor *editor, const struct key *key)
 	draft_place(&editor->draft, editor->draft.caret);
 	follow_key(editor, version, caret, action);
 	return action;
+}
+
+void editor_accept(struct editor *editor)
+{
+	const unsigned long version = editor->draft.version;
+	const size_t caret = editor->draft.caret;
+
+	if (!editor->candidates.count || editor->history.searching)
+		return;
+	editor->keep_goal = false;
+	follow_key(editor, version, caret, commands_accept(editor));
 }
 
 /* Frees the pasted texts that nothing refers to any more. */

@@ -113,6 +113,16 @@ void editor_offer(struct editor *editor, size_t from, size_t to, struct span tex
                   struct span label, struct span note);
 /* Withdraws all offers: a later, better answer follows. */
 void editor_offer_none(struct editor *editor);
+/* Asks for candidates as after a change of the text. */
+void editor_ask(struct editor *editor);
+/* Whether a key has selected one of them. */
+bool editor_is_choosing(const struct editor *editor);
+/* The text of the selected one, borrowed until they change; NULL: there are none. */
+const char *editor_selected(const struct editor *editor);
+/* Selects the one with this text among the first `most`; false: it is none of them. */
+bool editor_select(struct editor *editor, const char *text, size_t most);
+/* Puts the selected one in, as a key does; nothing if there are none. */
+void editor_accept(struct editor *editor);
 void editor_set_vim(struct editor *editor, bool vim);
 /* "SEARCH" while searching the history; "SHELL" in shell mode; "NORMAL", "INSERT", "VISUAL",
  * "VISUAL LINE" of vim mode; NULL: nothing to say. */

@@ -122,6 +122,9 @@ void history_search_cancel(struct editor *editor);
 
 /* commands.c: what a key does by its bindings, outside of vim's normal mode. */
 enum editor_action commands_key(struct editor *editor, const struct key *key);
+/* Puts the selected candidate in, of which there is one.  EDITOR_IGNORED: it is there already, and
+ * there are no candidates any more. */
+enum editor_action commands_accept(struct editor *editor);
 /* Inserts what is typed or pasted, clean. False: no room. */
 bool commands_insert(struct editor *editor, struct span text);
 

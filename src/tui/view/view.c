@@ -98,9 +98,9 @@ static void head_mark(struct row *row, const json_t *result, bool plain)
 	const json_t *value = json_object_get(result, "result");
 	const char *status = json_string_value(json_object_get(result, "status"));
 
-	/* A command that failed is a call that succeeded. */
+	/* A command or code that failed is a call that succeeded. */
 	if (json_integer_value(json_object_get(value, "exit_code")) ||
-	    json_object_get(value, "signal"))
+	    json_object_get(value, "signal") || json_object_get(value, "exception"))
 		status = "error";
 	if (is_declined(result))
 		status = "declined";
@@ -173,7 +173,11 @@ static void command_facts(struct row *row, const json_t *value)
 	json_int_t ms = member_integer(value, "duration_ms");
 	struct span state = member_span(value, "state");
 	json_int_t runs = member_integer(json_object_get(value, "user_review"), "runs");
+	size_t pictures = json_array_size(json_object_get(value, "pictures"));
 
+	if (pictures)
+		row_printf(row, STYLE(ROLE_DIM), "  %zu %s", pictures,
+		           pictures == 1 ? "picture" : "pictures");
 	if (member_span(value, "signal").len) {
 		row_printf(row, STYLE(ROLE_ERROR), "  ");
 		row_text(row, member_span(value, "signal"), STYLE(ROLE_ERROR));
@@ -229,16 +233,30 @@ static void command_tail(struct body *body, struct span output)
 	body_lines(body, output, STYLE(ROLE_DIM));
 }
 
+/* What the code of run_python ended in. Folded, the last line of a traceback, which names the
+ * exception. */
+static void command_ending(struct body *body, const json_t *value)
+{
+	struct span exception = member_span(value, "exception"), rest = exception, line;
+
+	while (body->how.folded && line_next(&rest, &line))
+		exception = line;
+	body_lines(body, exception, STYLE(ROLE_ERROR));
+	body_lines(body, member_span(value, "value"), STYLE(ROLE_TEXT));
+}
+
 static void command_body(struct body *body, const json_t *value)
 {
 	struct span output = member_span(value, "output");
 
 	if (body->how.folded) {
 		command_tail(body, output);
+		command_ending(body, value);
 		command_denials(body, value);
 		return;
 	}
 	body_lines(body, output, STYLE(ROLE_TEXT));
+	command_ending(body, value);
 	command_denials(body, value);
 	body_lines(body, member_span(value, "message"), STYLE(ROLE_DIM));
 	if (member_span(value, "log_path").len) {

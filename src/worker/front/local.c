@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Providers with workers: on this machine (started by local_start.c), or behind any command. */
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "file/journal.h"
@@ -395,12 +399,31 @@ static bool open_to_recover(void *data, const char *const *roots, size_t count,
 
 /* ---- the provider ---- */
 
-/* Once, at the session's end: removes the recall files of workspaces that are no longer used. */
+/* Whether the recall files were not looked through for LIMIT_GUARD_LOOK_S: the time of an empty
+ * file among them says when they were, and from now on that it is now.  A time that is yet to come
+ * is that of a clock which has been put back. */
+static bool recalls_are_due(const char *folder)
+{
+	_cleanup_free_ char *path = path_join(folder, ".looked");
+	const time_t now = time(NULL);
+	_cleanup_fd_ int fd = -1;
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && st.st_mtim.tv_sec > now - LIMIT_GUARD_LOOK_S &&
+	    st.st_mtim.tv_sec <= now)
+		return false;
+	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		futimens(fd, NULL);
+	return true;
+}
+
+/* At a session's end: removes the recall files of workspaces that are no longer used. */
 static void remove_old_recalls(const struct local *local)
 {
 	_cleanup_free_ char *folder = local->recalls ? local_guard_folder() : NULL;
 
-	if (folder)
+	if (folder && recalls_are_due(folder))
 		guard_remove_old(folder);
 }
 

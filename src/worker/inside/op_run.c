@@ -39,7 +39,7 @@ static char *temp_variable(const struct sandbox_plan *plan)
 /* The actual HASP_LEVEL: the environment was made with the expected one. */
 static char *true_entry(const char *entry, enum sandbox_level level)
 {
-	if (level != SANDBOX_PATHS && is_variable(entry, "HASP_LEVEL"))
+	if (is_variable(entry, "HASP_LEVEL"))
 		return mem_printf("HASP_LEVEL=%s", sandbox_level_name(level));
 	return mem_strdup(entry);
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kernel with a front end that a test plays: runs cells, reads outputs, clicks on widgets, types, interrupts."""
+"""A kernel with a front end that a test plays: runs cells, reads outputs, clicks on widgets, types,
+interrupts."""
 import hashlib
 import json
 import os
@@ -21,7 +22,12 @@ def call(name, **arguments):
 
 def overwrite(path, content):
     """A turn that writes over a file as it is."""
-    return call("write_file", file_path=path.name, content=content, base_content_sha256=hashlib.sha256(path.read_bytes()).hexdigest())
+    return call(
+        "write_file",
+        file_path=path.name,
+        content=content,
+        base_content_sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+    )
 
 
 def text(words):
@@ -31,18 +37,37 @@ def text(words):
 
 def replay(path, *turns):
     """A recording of these turns, for `%hasp model replay:FILE`."""
-    lines = [{"method": "generateContentStream",
-              "response": [{"candidates": [{"content": {"role": "model", "parts": [turn]}, "finishReason": "STOP"}],
-                            "usageMetadata": {"totalTokenCount": 12}}]} for turn in turns]
+    lines = [
+        {
+            "method": "generateContentStream",
+            "response": [
+                {
+                    "candidates": [
+                        {"content": {"role": "model", "parts": [turn]}, "finishReason": "STOP"}
+                    ],
+                    "usageMetadata": {"totalTokenCount": 12},
+                }
+            ],
+        }
+        for turn in turns
+    ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path
 
 
 def environment_of(folder):
-    """For kernels and servers: settings, sessions and runtime files are in a folder of the test's own."""
-    return {**os.environ, "HOME": str(folder / "home"), "IPYTHONDIR": str(folder / "ipython"), "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
-            "JUPYTER_CONFIG_DIR": str(folder / "config"), "JUPYTER_DATA_DIR": str(folder / "data"), "PATH": "/usr/bin:" + os.environ["PATH"],
-            "PYDEVD_DISABLE_FILE_VALIDATION": "1", "PYTHONPATH": str(Path(hasp.__file__).parents[1])}
+    """For kernels and servers: settings, sessions and runtime files are in the test's folder."""
+    return {
+        **os.environ,
+        "HOME": str(folder / "home"),
+        "IPYTHONDIR": str(folder / "ipython"),
+        "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+        "JUPYTER_CONFIG_DIR": str(folder / "config"),
+        "JUPYTER_DATA_DIR": str(folder / "data"),
+        "PATH": "/usr/bin:" + os.environ["PATH"],
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        "PYTHONPATH": str(Path(hasp.__file__).parents[1]),
+    }
 
 
 class Cell:
@@ -73,6 +98,10 @@ class Cell:
         return "\n".join(self.displays[name].get("text/plain", "") for name in self.order)
 
 
+class Died(Exception):
+    """The kernel has ended while a cell ran."""
+
+
 class Front:
     """One kernel.  `widgets` are those that are open: comm id to the state of the model."""
 
@@ -84,34 +113,48 @@ class Front:
         self.client = self.manager.client()
         self.client.start_channels()
         self.client.wait_for_ready(timeout=SECONDS)
+        self.pid = self.manager.provisioner.pid
+        self.ended = os.pidfd_open(self.pid)
         self.widgets = {}
         self.folder = folder
 
     def close(self):
         self.client.stop_channels()
         self.manager.shutdown_kernel(now=True)
+        os.close(self.ended)
 
     def run(self, code, on_message=lambda cell, message: None, stdin=None):
-        """Runs a cell to its end.  `on_message` sees each message, and may click; `stdin` answers what is asked, None: nobody
-        can be asked."""
+        """Runs a cell to its end.
+
+        `on_message` sees each message, and may click; `stdin` answers text input, None: there is
+        none.
+        """
         cell = Cell()
         asked = self.client.execute(code, allow_stdin=stdin is not None, stop_on_error=False)
         iopub, typed = self.client.iopub_channel, self.client.stdin_channel
         poller = zmq.Poller()
         for channel in (iopub, typed):
             poller.register(channel.socket, zmq.POLLIN)
+        poller.register(self.ended, zmq.POLLIN)
         while True:
             ready = dict(poller.poll(1000 * SECONDS))
             assert ready, "the cell has not ended: " + cell.plain + cell.stream
+            if self.ended in ready:
+                raise Died
             if typed.socket in ready:
-                self.client.input(stdin(self.client.get_stdin_msg(timeout=SECONDS)["content"]["prompt"]))
+                self.client.input(
+                    stdin(self.client.get_stdin_msg(timeout=SECONDS)["content"]["prompt"])
+                )
             if iopub.socket not in ready:
                 continue
             message = self.client.get_iopub_msg(timeout=SECONDS)
             self._follow(message)
             if message["parent_header"].get("msg_id") == asked:
                 cell.shown(message)
-                if message["msg_type"] == "status" and message["content"]["execution_state"] == "idle":
+                if (
+                    message["msg_type"] == "status"
+                    and message["content"]["execution_state"] == "idle"
+                ):
                     break
             on_message(cell, message)
         while True:
@@ -143,7 +186,9 @@ class Front:
         self.send("comm_msg", self.find(words), {"method": "custom", "content": {"event": "click"}})
 
     def tick(self, words, value):
-        self.send("comm_msg", self.find(words), {"method": "backbone", "sync_data": {"value": value}})
+        self.send(
+            "comm_msg", self.find(words), {"method": "backbone", "sync_data": {"value": value}}
+        )
 
     def decline(self):
         """As a browser without widgets: it closes what was opened."""

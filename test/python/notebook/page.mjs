@@ -8,6 +8,12 @@ import { join } from "node:path";
 const [modules, address, pictures] = process.argv.slice(2);
 const { chromium } = createRequire(join(modules, "node_modules", "x.js"))("playwright-core");
 const MOST_MS = 30_000;
+// The cell of a prompt, what its question shows, what the model says afterwards.
+const QUESTIONS = [
+	[4, "made = 6 * 7", "Computed."],
+	[5, "rm -rf build", "Removed."],
+	[6, "text: hello", "Echoed."],
+];
 
 const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
 const page = await browser.newPage({ viewport: { width: 1100, height: 900 }, locale: "en-GB", timezoneId: "UTC" });
@@ -65,9 +71,33 @@ try {
 
 	// The agent adds a cell, through the server, which the page shows when it is opened anew.
 	const adding = await run(3);
-	await adding.locator(".hasp-question").getByRole("button", { name: "Allow once" }).click();
+	const added = adding.locator(".hasp-question");
+	await added.waitFor();
+	assert.match(await added.textContent(), /n\.ipynb: a new code cell after cell add/);
+	assert.match(await added.locator("table").textContent(), /print\('added'\)/);
+	assert.doesNotMatch(await added.textContent(), /operation/, "a diff, and not the arguments");
+	await picture("notebook-cell.png", adding);
+	await added.getByRole("button", { name: "Allow once" }).click();
 	await adding.getByText("Added.").waitFor();
 	await settled(3);
+
+	// The same widget asks about code, a command and a server's tool.
+	for (const [place, shown, done] of QUESTIONS) {
+		const asking = await run(place);
+		const asked = asking.locator(".hasp-question");
+		await asked.waitFor();
+		assert.ok((await asked.locator("pre").allTextContents()).join("\n").includes(shown), await asked.textContent());
+		assert.equal(await asked.getByPlaceholder("A comment for the model").count(), 1);
+		assert.equal(await asked.getByRole("button", { name: "Refuse" }).count(), 1);
+		await picture(`notebook-${done.slice(0, -1).toLowerCase()}.png`, asking);
+		await asked.getByRole("button", { name: "Allow once" }).click();
+		await asking.getByText(done).waitFor();
+		await settled(place);
+	}
+	const seen = page.locator(".code_cell").nth(QUESTIONS[0][0]);
+	assert.equal(await seen.locator(".output img").count(), 1, "what the code drew is shown");
+
+	// The saved notebook has the cell of the agent's.
 	await page.goto(address);
 	await page.waitForFunction(() => window.Jupyter?.notebook?.get_cells?.().some((one) => one.get_text() === "print('added')"));
 	console.log("played");

@@ -11,6 +11,7 @@ from hasp.notebook.document import Changed, NotebookError, checked
 
 class Kept:
     """A store in memory with a version, as a server keeps one."""
+
     name = "kept.ipynb"
 
     def __init__(self, document):
@@ -27,10 +28,18 @@ class Kept:
 
 
 def made(minor=5):
-    document = nbformat.v4.new_notebook(cells=[
-        nbformat.v4.new_markdown_cell("# Title", id="title"), nbformat.v4.new_code_cell("x = 1", id="first"),
-        nbformat.v4.new_code_cell("print(x)", id="second", execution_count=2,
-                                  outputs=[nbformat.v4.new_output("stream", name="stdout", text="1\n")])])
+    document = nbformat.v4.new_notebook(
+        cells=[
+            nbformat.v4.new_markdown_cell("# Title", id="title"),
+            nbformat.v4.new_code_cell("x = 1", id="first"),
+            nbformat.v4.new_code_cell(
+                "print(x)",
+                id="second",
+                execution_count=2,
+                outputs=[nbformat.v4.new_output("stream", name="stdout", text="1\n")],
+            ),
+        ]
+    )
     document.nbformat_minor = minor
     if minor < 5:
         for cell in document.cells:
@@ -53,8 +62,10 @@ def sources(store):
 
 def test_read():
     text = asyncio.run(notebook(made()).read())
-    assert text == ("kept.ipynb: 3 cells\n--- cell title (markdown)\n# Title\n--- cell first (code)\nx = 1\n"
-                    "--- cell second (code, run as [2])\nprint(x)\n--- output\n1\n")
+    assert text == (
+        "kept.ipynb: 3 cells\n--- cell title (markdown)\n# Title\n--- cell first (code)\nx = 1\n"
+        "--- cell second (code, run as [2])\nprint(x)\n--- output\n1\n"
+    )
 
 
 def test_operations():
@@ -76,7 +87,10 @@ def test_replaced_code_has_no_old_output():
     one = notebook(store)
     asyncio.run(one.read())
     edit(one, "replace", "second", "print(2)")
-    assert store.document["cells"][2]["outputs"] == [] and store.document["cells"][2]["execution_count"] is None
+    assert (
+        store.document["cells"][2]["outputs"] == []
+        and store.document["cells"][2]["execution_count"] is None
+    )
 
 
 def test_cells_without_ids():
@@ -85,13 +99,24 @@ def test_cells_without_ids():
     text = asyncio.run(one.read())
     name = [line.split()[2] for line in text.splitlines() if line.startswith("--- cell")][1]
     edit(one, "replace", name, "x = 3")
-    assert sources(store) == ["# Title", "x = 3", "print(x)"] and "id" not in store.document["cells"][1]
+    assert (
+        sources(store) == ["# Title", "x = 3", "print(x)"]
+        and "id" not in store.document["cells"][1]
+    )
     with pytest.raises(NotebookError, match="no cell"):
         edit(one, "replace", name, "x = 4")
 
 
-@pytest.mark.parametrize("operation, cell, after", [("replace", "first", ""), ("delete", "first", ""), ("move", "first", ""),
-                                                    ("insert", "", "first"), ("move", "second", "first")])
+@pytest.mark.parametrize(
+    "operation, cell, after",
+    [
+        ("replace", "first", ""),
+        ("delete", "first", ""),
+        ("move", "first", ""),
+        ("insert", "", "first"),
+        ("move", "second", "first"),
+    ],
+)
 def test_a_cell_that_was_changed_meanwhile_is_not_overwritten(operation, cell, after):
     store = made()
     one = notebook(store)
@@ -147,8 +172,18 @@ def test_running():
         asyncio.run(one.run("title", ""))
 
 
-@pytest.mark.parametrize("document", [None, [], {}, {"nbformat": 3, "cells": []}, {"nbformat": 4}, {"nbformat": 4, "cells": 1},
-                                      {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "other"}]}])
+@pytest.mark.parametrize(
+    "document",
+    [
+        None,
+        [],
+        {},
+        {"nbformat": 3, "cells": []},
+        {"nbformat": 4},
+        {"nbformat": 4, "cells": 1},
+        {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "other"}]},
+    ],
+)
 def test_what_is_no_notebook_is_refused(document):
     with pytest.raises(NotebookError):
         checked(document, "x.ipynb")

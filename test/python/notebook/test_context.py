@@ -7,12 +7,13 @@ from hasp.notebook.context import with_variables
 
 class Table:
     """A table with the members that pandas and polars have."""
+
     shape = property(lambda self: (1000, 2))
     dtypes = property(lambda self: {"city": "object", "people": "int64"})
     columns = property(lambda self: ["city", "people"])
 
     def head(self, rows):
-        return "     city  people\n0  Berlin  3700000"[:100 * rows]
+        return "     city  people\n0  Berlin  3700000"[: 100 * rows]
 
 
 class Column:
@@ -22,7 +23,7 @@ class Column:
         return 12
 
     def head(self, rows):
-        return "0 1"[:10 * rows]
+        return "0 1"[: 10 * rows]
 
 
 class Array:
@@ -51,8 +52,18 @@ class Greedy:
         return "Greedy()"
 
 
-SPACE = {"df": Table(), "column": Column(), "array": Array(), "broken": Broken(), "greedy": Greedy(), "name": "Ann", "n": 3,
-         "rows": list(range(5000)), "secret": "sk-1234", "größe": 7}
+SPACE = {
+    "df": Table(),
+    "column": Column(),
+    "array": Array(),
+    "broken": Broken(),
+    "greedy": Greedy(),
+    "name": "Ann",
+    "n": 3,
+    "rows": list(range(5000)),
+    "secret": "sk-1234",
+    "größe": 7,
+}
 
 
 def test_a_table_is_described():
@@ -62,23 +73,42 @@ def test_a_table_is_described():
         assert part in text
 
 
-@pytest.mark.parametrize("prompt, parts", [
-    ("{column}", ["12 values of int64", "0 1"]),
-    ("{array}", ["shape (2, 3), float64", "[[1 2 3]"]),
-    ("{name}", ["builtins.str, length 3", "Ann"]),
-    ("{n}", ["builtins.int", "3"]),
-    ("{rows}", ["length 5000", "0, 1, 2"]),
-    ("{greedy}", ["Greedy()"]),
-    ("{größe}", ["7"]),
-    ("{broken}", ["Broken", "asking it raised ZeroDivisionError"]),
-])
+@pytest.mark.parametrize(
+    "prompt, parts",
+    [
+        ("{column}", ["12 values of int64", "0 1"]),
+        ("{array}", ["shape (2, 3), float64", "[[1 2 3]"]),
+        ("{name}", ["builtins.str, length 3", "Ann"]),
+        ("{n}", ["builtins.int", "3"]),
+        ("{rows}", ["length 5000", "0, 1, 2"]),
+        ("{greedy}", ["Greedy()"]),
+        ("{größe}", ["7"]),
+        ("{broken}", ["Broken", "asking it raised ZeroDivisionError"]),
+    ],
+)
 def test_other_kinds(prompt, parts):
     text = with_variables(prompt, SPACE)
     assert all(part in text for part in parts), text
 
 
-@pytest.mark.parametrize("prompt", ["{nothing}", "{df.shape}", "{df[0]}", "{1}", "{}", "{ df }", "df", "{'df': 1}", "{df", "df}",
-                                    '{"a": {"b": 1}}', "f'{x!r}'", "{__import__('os')}"])
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "{nothing}",
+        "{df.shape}",
+        "{df[0]}",
+        "{1}",
+        "{}",
+        "{ df }",
+        "df",
+        "{'df': 1}",
+        "{df",
+        "df}",
+        '{"a": {"b": 1}}',
+        "f'{x!r}'",
+        "{__import__('os')}",
+    ],
+)
 def test_all_else_stays(prompt):
     assert with_variables(prompt, SPACE) == prompt
 

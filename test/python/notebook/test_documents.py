@@ -14,7 +14,10 @@ PRICES = "apple,2\npear,3\nplum,-1\n"
 
 
 def shown(cell):
-    return "\n".join(str(output.get("data", {}).get("text/html", "")) + str(output.get("text", "")) for output in cell.outputs)
+    return "\n".join(
+        str(output.get("data", {}).get("text/html", "")) + str(output.get("text", ""))
+        for output in cell.outputs
+    )
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +29,12 @@ def tour(tmp_path_factory):
         shutil.copy(file, folder)
     (folder / "prices.csv").write_text(PRICES)
     document = nbformat.read(folder / "tour.ipynb", as_version=4)
-    NotebookClient(document, timeout=SECONDS, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute(env=environment_of(folder.parent))
+    NotebookClient(
+        document,
+        timeout=SECONDS,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(folder)}},
+    ).execute(env=environment_of(folder.parent))
     nbformat.validate(document)
     return {cell.id: cell for cell in document.cells}, folder
 
@@ -50,4 +58,6 @@ def test_the_kernel_goes_on(tour):
 def test_documents_hold_no_outputs():
     """They are made by running; kept ones would grow old."""
     for file in (DOCS / "notebooks").glob("*.ipynb"):
-        assert not any(cell.get("outputs") for cell in nbformat.read(file, as_version=4).cells), file
+        assert not any(
+            cell.get("outputs") for cell in nbformat.read(file, as_version=4).cells
+        ), file

@@ -13,9 +13,11 @@ NEW = OLD.replace("line 3\n", "line three\n").replace("line 30\n", "line thirty\
 @pytest.fixture
 def model(front, tmp_path):
     """Plays these turns from now on."""
+
     def play(*turns):
         done = front.run("%%hasp model replay:%s" % replay(tmp_path / "model.json", *turns))
         assert done.reply["status"] == "ok", done.error
+
     return play
 
 
@@ -26,9 +28,11 @@ def write(front, content=NEW):
 
 def when_asked(front, answer):
     """Answers whenever the widget is shown."""
+
     def look(cell, message):
         if "application/vnd.jupyter.widget-view+json" in message["content"].get("data", {}):
             answer()
+
     return look
 
 
@@ -58,10 +62,17 @@ def test_one_hunk_is_taken_and_another_left(front, model):
     assert not front.widgets, "nothing of the question is left"
 
 
-@pytest.mark.parametrize("button, expected", [("Allow once", NEW), ("Refuse", OLD)], ids=["allow", "refuse"])
+@pytest.mark.parametrize(
+    "button, expected", [("Allow once", NEW), ("Refuse", OLD)], ids=["allow", "refuse"]
+)
 def test_all_or_nothing(front, model, button, expected):
     model(write(front), text("Done."))
-    cell = hasp(front, "Change it", on_message=when_asked(front, lambda: front.click(button)), stdin=lambda prompt: "")
+    cell = hasp(
+        front,
+        "Change it",
+        on_message=when_asked(front, lambda: front.click(button)),
+        stdin=lambda prompt: "",
+    )
     assert "Done." in cell.html
     assert (front.folder / "a.txt").read_text() == expected
 
@@ -107,8 +118,11 @@ def test_without_widgets_it_is_text(front, model):
     assert (front.folder / "a.txt").read_text() == OLD.replace("line 3\n", "line three\n")
 
 
-@pytest.mark.parametrize("said, expected", [("y", NEW), ("n", OLD), ("leave it", OLD), ("2", OLD.replace("line 30\n", "line thirty\n"))],
-                         ids=["yes", "no", "words", "hunk"])
+@pytest.mark.parametrize(
+    "said, expected",
+    [("y", NEW), ("n", OLD), ("leave it", OLD), ("2", OLD.replace("line 30\n", "line thirty\n"))],
+    ids=["yes", "no", "words", "hunk"],
+)
 def test_text_by_choice(front, model, said, expected):
     model(write(front), text("Done."))
     front.run("%hasp ask text")
@@ -126,8 +140,17 @@ def test_where_nobody_can_be_asked_it_is_no(front, model):
 
 def test_interrupting_leaves_a_working_session(front, model):
     model(write(front), text("Done."), text("Again."))
-    cell = hasp(front, "Change it", on_message=when_asked(front, front.manager.interrupt_kernel), stdin=lambda prompt: "")
-    assert cell.reply["status"] == "error" and cell.error[0] == "Interrupted" and "Traceback" not in cell.error[1]
+    cell = hasp(
+        front,
+        "Change it",
+        on_message=when_asked(front, front.manager.interrupt_kernel),
+        stdin=lambda prompt: "",
+    )
+    assert (
+        cell.reply["status"] == "error"
+        and cell.error[0] == "Interrupted"
+        and "Traceback" not in cell.error[1]
+    )
     assert (front.folder / "a.txt").read_text() == OLD
     assert front.run("6 * 7").reply["status"] == "ok"
     assert hasp(front, "Go on").reply["status"] == "ok"
@@ -155,10 +178,13 @@ def test_cells_started_meanwhile_run_afterwards(front, model):
 
 def test_variables_are_named_in_braces(front, model):
     model(text("Seen."))
-    front.run("seen = []\nimport hasp\nreal = hasp.Agent\nclass Agent:\n    async def __aenter__(self): return self\n"
-              "    async def __aexit__(self, *_): pass\n    def __init__(self, **_): pass\n"
-              "    async def prompt(self, text):\n        seen.append(text)\n        return\n        yield\n"
-              "hasp.Agent = Agent\ndata = [1, 2, 3]")
+    front.run(
+        "seen = []\nimport hasp\nreal = hasp.Agent\nclass Agent:\n"
+        "    async def __aenter__(self): return self\n"
+        "    async def __aexit__(self, *_): pass\n    def __init__(self, **_): pass\n"
+        "    async def prompt(self, text):\n        seen.append(text)\n        return\n"
+        "        yield\nhasp.Agent = Agent\ndata = [1, 2, 3]"
+    )
     hasp(front, "Sum {data}, not {other}")
     said = front.run("hasp.Agent = real\nprint(seen[0])").stream
     assert said.startswith("Sum `data`, not {other}\n\nVariable `data`") and "[1, 2, 3]" in said
@@ -173,9 +199,18 @@ def test_errors_are_one_sentence(front):
 
 def test_the_kernel_runs_a_cell_for_the_agent(front, model):
     (front.folder / "n.ipynb").write_text(NOTEBOOK)
-    model(call("notebook_read"), call("notebook_run_cell", cell="calc", source="answer = 6 * 7\nprint(answer)"), text("Done."))
+    model(
+        call("notebook_read"),
+        call("notebook_run_cell", cell="calc", source="answer = 6 * 7\nprint(answer)"),
+        text("Done."),
+    )
     front.run("%hasp notebook n.ipynb")
-    cell = hasp(front, "Run it", on_message=when_asked(front, lambda: front.click("Allow once")), stdin=lambda prompt: "")
+    cell = hasp(
+        front,
+        "Run it",
+        on_message=when_asked(front, lambda: front.click("Allow once")),
+        stdin=lambda prompt: "",
+    )
     assert "42" in cell.stream and "Done." in cell.html, (cell.plain, cell.error)
     assert front.run("print(answer)").stream == "42\n"
 
@@ -183,15 +218,30 @@ def test_the_kernel_runs_a_cell_for_the_agent(front, model):
 def test_the_agent_edits_the_notebook(front, model):
     file = front.folder / "n.ipynb"
     file.write_text(NOTEBOOK)
-    model(call("notebook_read"), call("notebook_edit", operation="insert", source="print(answer)", after="calc"), text("Done."))
+    model(
+        call("notebook_read"),
+        call("notebook_edit", operation="insert", source="print(answer)", after="calc"),
+        text("Done."),
+    )
     front.run("%hasp notebook n.ipynb")
-    hasp(front, "Add a cell", on_message=when_asked(front, lambda: front.click("Allow once")), stdin=lambda prompt: "")
+    hasp(
+        front,
+        "Add a cell",
+        on_message=when_asked(front, lambda: front.click("Allow once")),
+        stdin=lambda prompt: "",
+    )
     import nbformat
+
     document = nbformat.read(file, as_version=4)
     nbformat.validate(document)
-    assert [one.source for one in document.cells] == ["answer = 6 * 7\nprint(answer)", "print(answer)"]
+    assert [one.source for one in document.cells] == [
+        "answer = 6 * 7\nprint(answer)",
+        "print(answer)",
+    ]
 
 
-NOTEBOOK = """{"cells": [{"cell_type": "code", "execution_count": null, "id": "calc", "metadata": {}, "outputs": [],
-"source": ["answer = 6 * 7\\n", "print(answer)"]}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+NOTEBOOK = """{"cells": [
+{"cell_type": "code", "execution_count": null, "id": "calc", "metadata": {}, "outputs": [],
+"source": ["answer = 6 * 7\\n", "print(answer)"]}
+], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 """

@@ -238,11 +238,12 @@ def test_variables_of_the_environment_count(ground, level):
 
 
 def test_what_is_known_of_workspaces_that_nobody_uses_goes(root_ground):
-    """Beneath ~/.gemini/tmp/hasp/guard: after 30 days, but not where a command ended without its check."""
+    """Beneath ~/.gemini/tmp/hasp/guard: after 30 days, but not where a command ended without its check; looked for once an hour."""
     ground = root_ground
     ground.inside("true", "full")
     folder = ground.home / ".gemini/tmp/hasp/guard"
-    own, = folder.iterdir()
+    looked = folder / ".looked"
+    own, = (path for path in folder.iterdir() if path != looked)
     data = bytearray(own.read_bytes())
     # The first command's place is behind the head: magic, two times, and six numbers.
     unchecked = data[:88] + (1).to_bytes(8, "little") + data[96:]
@@ -252,6 +253,12 @@ def test_what_is_known_of_workspaces_that_nobody_uses_goes(root_ground):
     for name, (content, age) in files.items():
         (folder / name).write_bytes(content)
         os.utime(folder / name, (time.time() - age,) * 2)
-    os.utime(own, (time.time() - month - 60,) * 2)
-    ground.inside("true", "full")
-    assert {path.name for path in folder.iterdir()} == {own.name, "b" * 32, "c" * 32}
+    kept = {own.name, "b" * 32, "c" * 32}
+    for age, there in ((3500, kept | set(files)), (3700, kept), (-3700, kept)):
+        for name in files.keys() - kept:
+            (folder / name).write_bytes(files[name][0])
+            os.utime(folder / name, (time.time() - month - 60,) * 2)
+        os.utime(own, (time.time() - month - 60,) * 2)
+        os.utime(looked, (time.time() - age,) * 2)
+        ground.inside("true", "full")
+        assert {path.name for path in folder.iterdir()} == there | {looked.name}, age

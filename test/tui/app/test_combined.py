@@ -163,6 +163,33 @@ def test_an_interruption_makes_no_command_a_part_of_the_draft(world, held):
     assert not (world.root / "out.md").exists()
 
 
+@pytest.mark.parametrize("kill", [False, True])
+def test_a_shell_command_that_is_typed_is_not_mixed_with_what_waited(world, held, kill):
+    """It stays what it is; what waited can be had with Up, now and after a kill."""
+    with world.fake([{"reply": [text("Never.")], "expect": held}]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("go").key("enter")
+            held.wait()
+            hasp.type("then this").key("ctrl+q").wait("queued: then this").type("!echo half 'one").wait("! echo half 'one").quiet()
+            if kill:
+                hasp.signal(signal.SIGKILL)
+                hasp.end()
+            else:
+                hasp.key("esc").wait("Not sent, kept in the history: then this").wait("Interrupted").quiet()
+                check_the_command_and_what_waited(hasp)
+            held.go.set()
+        if kill:
+            with world.hasp(server) as hasp:
+                check_the_command_and_what_waited(hasp)
+    assert len(server.requests) == 1
+
+
+def check_the_command_and_what_waited(hasp):
+    hasp.wait("! echo half 'one").quiet()
+    assert "!echo" not in hasp.dump().text and "> then this" not in hasp.dump().window
+    hasp.key("ctrl+c", "backspace").quiet(0.3).key("up").wait("> then this")
+
+
 # ---- other programs -------------------------------------------------------------------------------
 
 

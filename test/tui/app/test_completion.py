@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Tab knows: for each place where something can be typed, a beginning, and what it becomes."""
+import socket
+import subprocess
+from pathlib import Path
+
 import fake_mcp
+import pytest
 from fake_gemini import text
 
 CASES = [
@@ -76,3 +81,88 @@ def test_files_of_all_folders_are_completed_as_the_tools_take_them(world):
             assert draft(hasp).strip() == "see @%s/added/far-added.txt" % world.top
             hasp.key("enter").wait("Read.")
     assert "content of added" in str(server.requests[0].body)
+
+
+# ---- arguments of shell commands: bash-completion, at a Tab ----
+
+RAN = """$(shell touch $(CURDIR)/ran /tmp/ran-by-a-makefile; bash -c ': >/dev/tcp/127.0.0.1/%d')
+all: ; true
+allot: ; true
+install: ; true
+"""
+
+
+def repository(world):
+    for words in (["init", "-q", "-b", "main"], ["-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-q", "--allow-empty", "-m", "x"],
+                  ["branch", "feature/one"], ["branch", "feature/two"], ["branch", "other"]):
+        subprocess.run(["git", "-C", str(world.root), *words], check=True, env=world.env)
+
+
+def clear(hasp):
+    hasp.key("ctrl+e").key("ctrl+u").quiet(0.05).key("backspace").quiet(0.05)
+
+
+def test_tab_in_a_shell_command_asks_bash(world):
+    """A single word is put in, several are offered, and typing narrows them; what bash does not know are paths."""
+    repository(world)
+    world.write("origin.md", "a\n")
+    world.write("features.md", "a\n")
+    with world.fake([]) as server:
+        with world.hasp(server, rows=40) as hasp:
+            hasp.wait("sandbox:").quiet(0.3).type("!git chec").quiet(0.2).key("tab").wait("Asking bash").gone("Asking bash")
+            hasp.wait("checkout").quiet(0.2)  # or check-attr and the like
+            clear(hasp)
+            hasp.type("!git checkout ot").quiet(0.3).key("tab").wait("! git checkout other").quiet(0.1)
+            clear(hasp)
+            # The file fits, too, and stands there until bash is asked; then it is not what was meant.
+            hasp.type("!git switch fea").wait("> features.md").key("tab").wait("feature/two").quiet(0.1)
+            assert draft(hasp) == "git switch fea" and "features.md" not in "\n".join(hasp.dump().window)
+            hasp.type("ture").quiet(0.2).key("down").quiet(0.1).key("tab").wait("! git switch feature/two")
+            clear(hasp)
+            hasp.type("!git log --one").quiet(0.2).key("tab").wait("! git log --oneline")
+            clear(hasp)
+            hasp.type("!no-such-program ori").wait("> origin.md").key("tab").wait("! no-such-program origin.md")
+            assert not server.requests
+
+
+def test_without_bash_completion_paths_complete(world):
+    repository(world)
+    world.write("other.md", "a\n")
+    with world.fake([]) as server:
+        with world.hasp(server, "--deny", "/usr/share/bash-completion", rows=40) as hasp:
+            hasp.wait("sandbox:").quiet(0.3).type("!git checkout ot").wait("> other.md").key("tab").wait("! git checkout other.md")
+            clear(hasp)
+            hasp.type("!git checkout fea").quiet(0.3).key("tab").quiet(0.5)
+            assert draft(hasp) == "git checkout fea"
+
+
+@pytest.mark.parametrize("level", ["full", "landlock"])
+def test_completion_runs_a_projects_code_at_a_tab_alone_and_confined(world, level):
+    """Not while one types; then without writing and without a network, whatever the session may do."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.setblocking(False)
+        world.write("Makefile", RAN % listening.getsockname()[1])
+        kept = Path("/tmp/ran-by-a-makefile")
+        kept.unlink(missing_ok=True)
+        with world.fake([]) as server:
+            with world.hasp(server, "--sandbox", level, "--net", "--write", str(world.top), rows=40) as hasp:
+                hasp.wait("sandbox:").quiet(0.3).type("!make al").quiet(0.7)
+                assert "allot" not in hasp.dump().text
+                hasp.key("tab").wait("allot").quiet(0.2)  # so the Makefile was read
+                clear(hasp)
+                assert not (world.root / "ran").exists() and not kept.exists()
+                with pytest.raises(BlockingIOError):
+                    listening.accept()
+                # The session itself may: it runs the same line.
+                hasp.type("!make -n all").key("enter").wait("Run make -n all").quiet(0.5)
+                assert (world.root / "ran").exists()
+                listening.accept()[0].close()
+
+
+def test_without_a_sandbox_arguments_are_not_completed(world):
+    world.write("Makefile", RAN % 9)
+    world.write("all.md", "a\n")
+    with world.fake([]) as server:
+        with world.hasp(server, "--sandbox", "none", rows=40) as hasp:
+            hasp.wait("not confined").quiet(0.3).type("!make inst").quiet(0.3).key("tab").wait("which needs the sandbox").quiet(0.3)
+            assert draft(hasp) == "make inst" and not (world.root / "ran").exists()

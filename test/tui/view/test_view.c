@@ -156,6 +156,28 @@ static void a_command_shows_its_last_lines(void **state)
 	              "  The command ended.\n");
 }
 
+static void code_shows_its_value_or_what_it_raised(void **state)
+{
+	static const char value[] = RESULT("success",
+		"{\"success\": true, \"message\": \"The code ended.\", \"output_bytes\": 2, "
+		"\"output\": \"1\\n\", \"value\": \"Point(\\n  x=1)\", \"pictures\": "
+		"[{\"mime_type\": \"image/png\"}]}");
+	static const char raised[] = RESULT("success",
+		"{\"success\": true, \"message\": \"The code raised KeyError.\", "
+		"\"output_bytes\": 0, \"output\": \"\", \"exception\": "
+		"\"Traceback:\\n  File 1\\nKeyError: 'a'\"}");
+
+	(void)state;
+	expect_result(CALL("run_python", "Run Python", "Point(1)"), value, &folded,
+	              "\xe2\x9c\x93 Run Python Point(1)  1 picture\n"
+	              "  1\n  Point(\n    x=1)\n");
+	expect_result(CALL("run_python", "Run Python", "d['a']"), raised, &folded,
+	              "\xe2\x9c\x97 Run Python d['a']\n  KeyError: 'a'\n");
+	expect_result(CALL("run_python", "Run Python", "d['a']"), raised, &whole,
+	              "\xe2\x9c\x97 Run Python d['a']\n  Traceback:\n    File 1\n"
+	              "  KeyError: 'a'\n  The code raised KeyError.\n");
+}
+
 static void how_it_ended_stays_on_a_long_line(void **state)
 {
 	(void)state;
@@ -436,6 +458,7 @@ int main(void)
 		cmocka_unit_test(an_edit_shows_its_diff),
 		cmocka_unit_test(a_review_says_how_many_hunks),
 		cmocka_unit_test(a_command_shows_its_last_lines),
+		cmocka_unit_test(code_shows_its_value_or_what_it_raised),
 		cmocka_unit_test(how_it_ended_stays_on_a_long_line),
 		cmocka_unit_test(a_file_says_how_much_was_read),
 		cmocka_unit_test(a_search_shows_its_first_matches),

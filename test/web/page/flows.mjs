@@ -216,6 +216,30 @@ await run.test("a tool of a server, a plan, a wish for more than the sandbox all
 	assert.deepEqual((await server.posted("answer")).answer, { correlationId: "s", outcome: "cancel" });
 });
 
+await run.test("code is shown as code, in the question and in the call", async (page, server) => {
+	const code = "# the mean\nrows = [3, 5]\n*first, last = rows\nsum(rows) / len(rows)";
+	const args = { code, timeout_seconds: 5 };
+	server.bus("tool-call", { callId: "c", toolName: "run_python", title: "Run Python", description: "# the mean", arguments: args });
+	server.bus("tool-confirmation-request", { correlationId: "p", callId: "c", toolName: "run_python", arguments: args,
+		outcomes: ["proceed_once", "cancel"], details: { type: "info", title: "Run Python", prompt: code, urls: [] } });
+	const question = page.locator(".question");
+	await question.locator("code").first().waitFor();
+	assert.equal(await question.locator("code").first().textContent(), code);
+	assert.match(await question.locator("code").nth(1).textContent(), /"timeout_seconds": 5/);
+	assert.equal(await question.locator("h1, em, li").count(), 0, "it is no Markdown");
+	await run.picture(page, "code");
+	await button(page, "Approve").click();
+	assert.deepEqual((await server.posted("answer")).answer, { correlationId: "p", outcome: "proceed_once" });
+	answered(server, "p", "proceed_once");
+	await page.locator(".tool summary").first().click();
+	await page.getByText("Arguments", { exact: true }).click();
+	assert.equal(await page.locator(".tool code").first().textContent(), code);
+	server.bus("tool-confirmation-request", { correlationId: "a", callId: "d", toolName: "rename", arguments: { old: "*a*", new: "b" },
+		outcomes: ["proceed_once", "cancel"], details: { type: "info", title: "rename", prompt: "old: *a*\nnew: b", urls: [] } });
+	await page.locator(".question code", { hasText: "old: *a*" }).waitFor();
+	assert.equal(await page.locator(".question code").textContent(), "old: *a*\nnew: b");
+});
+
 await run.test("the model's questions and a server's form", async (page, server) => {
 	server.bus("ask-user-request", { correlationId: "a", questions: [
 		{ question: "Which database?", header: "Database", type: "choice", options: [{ label: "SQLite", description: "a file" }, { label: "Postgres", description: "a server" }] },

@@ -80,6 +80,19 @@ const STORIES = {
 		await page.getByRole("link", { name: "Statistics" }).waitFor();
 		assert.deepEqual(page.troubles, []);
 	},
+	// Of a program's agent, which ends with its answer, and the page with it.
+	async answer(browser) {
+		const page = await visit(browser, address);
+		console.log("ready");
+		await page.locator(".question .diff").waitFor();
+		await button(page, "Unified").click();
+		await page.getByText("Hunk 1 of 2").waitFor();
+		await button(page, "Leave out").click();
+		const answered = page.waitForResponse((response) => response.request().method() === "POST" && response.ok());
+		await button(page, "Approve 1 of 2 hunks").click();
+		await answered;
+		assert.deepEqual(page.troubles.filter((one) => !/INCOMPLETE_CHUNKED|REFUSED/.test(one)), []);
+	},
 	async watch(browser) {
 		const page = await visit(browser, address);
 		await page.getByText("You are watching this session.").waitFor();
