@@ -81,6 +81,11 @@ const struct tool_info tool_infos[TOOL_COUNT] = {
 		MEMBERS({ "path", "dir_path" }),
 		.kind = TOOL_KIND_SEARCH, .files = TOOL_FILES_LIST, PATHS({ NULL, "path" }),
 		.narrow = true, .verb = "List" },
+	[TOOL_QUERY_DATA] = {
+		"query_data", .ours = true, .claude = "Read", .like = "read_file",
+		ALIASES("jq", "query_json", "json_query", "query_sqlite", "sqlite_query"),
+		.kind = TOOL_KIND_READ, .files = TOOL_FILES_READ, PATHS({ NULL, "file_path" }),
+		.rare = true, .narrow = true, .verb = "Query" },
 	/* ---- commands ---- */
 	[TOOL_RUN_SHELL_COMMAND] = {
 		"run_shell_command", .claude = "Bash",

@@ -111,5 +111,6 @@ bool query_tree_comments(struct query_source *source)
 	struct err err = ERR_INIT;
 
 	source->format = STRUCTURED_JSONC;
+	source->events = false;
 	return source->input->size <= LIMIT_STRUCTURED_BYTES && tree_read(source, &err);
 }

@@ -21,7 +21,7 @@
 static const struct tool *const everywhere[] = {
 	&tool_read_file,   &tool_read_many_files, &tool_safe_patch,     &tool_write_file,
 	&tool_update_file, &tool_apply_changes,   &tool_search_files, &tool_glob,
-	&tool_list_directory,
+	&tool_list_directory, &tool_query_data,
 	&tool_run_shell_command,
 	&tool_list_background_processes,
 	&tool_read_background_output,
@@ -566,6 +566,12 @@ static bool is_foreign(const struct tool_set_row *row)
 	return row->owned && !row->left_out && tool_kind_of(row->tool) != TOOL_KIND_AGENT;
 }
 
+/* One of our own that few sessions need. */
+static bool is_rare(const struct tool_set_row *row)
+{
+	return !row->owned && !row->left_out && row->tool->info && row->tool->info->rare;
+}
+
 /* After all that was declared before. False: the settings leave one of them out. */
 static bool add_ways_to_deferred(struct tool_set *set)
 {
@@ -582,7 +588,7 @@ static bool add_ways_to_deferred(struct tool_set *set)
 void tool_set_defer(struct tool_set *set, enum tool_defer how, size_t budget)
 {
 	size_t tokens = 0;
-	bool new = false, defer;
+	bool new = false, rare = false, defer;
 
 	pthread_rwlock_wrlock(&set->lock);
 	for (size_t i = 0; i < set->count; i++) {
@@ -591,14 +597,18 @@ void tool_set_defer(struct tool_set *set, enum tool_defer how, size_t budget)
 		if (is_foreign(row))
 			tokens += row_tokens(row);
 		new = new || (is_foreign(row) && !row->settled);
+		rare = rare || (is_rare(row) && !row->settled);
 	}
-	defer = new && (how == TOOL_DEFER_ON || (how == TOOL_DEFER_AUTO && tokens > budget)) &&
-	        add_ways_to_deferred(set);
+	defer = new && (how == TOOL_DEFER_ON || (how == TOOL_DEFER_AUTO && tokens > budget));
+	rare = rare && how != TOOL_DEFER_OFF;
+	if ((defer || rare) && !add_ways_to_deferred(set))
+		defer = rare = false;
 	for (size_t i = 0; i < set->count; i++) {
 		struct tool_set_row *row = &set->rows[i];
 
-		row->deferred = row->deferred || (defer && is_foreign(row) && !row->settled);
-		row->settled = row->settled || is_foreign(row);
+		if (!row->settled && (is_foreign(row) ? defer : rare && is_rare(row)))
+			row->deferred = true;
+		row->settled = row->settled || is_foreign(row) || is_rare(row);
 	}
 	pthread_rwlock_unlock(&set->lock);
 }

@@ -8,7 +8,7 @@ from conftest import HASP
 from terminal import Terminal
 
 TOOLS = ["apply_changes", "glob", "kill_background_process", "list_background_processes",
-         "list_directory", "read_background_output", "read_file", "read_many_files",
+         "list_directory", "query_data", "read_background_output", "read_file", "read_many_files",
          "run_shell_command", "safe_patch", "search_files", "update_file",
          "write_background_input", "write_file"]
 
