@@ -59,6 +59,15 @@ const struct tool_info tool_infos[TOOL_COUNT] = {
 		PATHS({ "changes", "file_path" }, { "changes", "new_path" }),
 		.edit = TOOL_EDIT_MANY, .acts = TOOL_ACTS_CHANGES,
 		.narrow = true, .verb = "Change" },
+	[TOOL_UPDATE_DATA] = {
+		"update_data", .ours = true, .claude = "Edit", ALIASES("UpdateDataTool"),
+		.kind = TOOL_KIND_EDIT, .files = TOOL_FILES_WRITE, PATHS({ NULL, "file_path" }),
+		.edit = TOOL_EDIT_DATA, .rare = true, .narrow = true, .verb = "Edit" },
+	[TOOL_UPDATE_NOTEBOOK] = {
+		"update_notebook", .ours = true, .claude = "NotebookEdit",
+		ALIASES("UpdateNotebookTool"),
+		.kind = TOOL_KIND_EDIT, .files = TOOL_FILES_WRITE, PATHS({ NULL, "file_path" }),
+		.edit = TOOL_EDIT_DATA, .rare = true, .narrow = true, .verb = "Edit" },
 	[TOOL_SEARCH_FILES] = {
 		"search_files", .gemini = "grep_search", .claude = "Grep",
 		ALIASES("grep_search", "search_file_content", "GrepTool", "RipGrepTool", "Grep",

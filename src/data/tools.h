@@ -46,6 +46,8 @@ enum tool_id {
 	TOOL_WRITE_FILE,
 	TOOL_UPDATE_FILE,
 	TOOL_APPLY_CHANGES,
+	TOOL_UPDATE_DATA,
+	TOOL_UPDATE_NOTEBOOK,
 	TOOL_SEARCH_FILES,
 	TOOL_GLOB,
 	TOOL_LIST_DIRECTORY,
@@ -120,6 +122,7 @@ enum tool_edit {
 	TOOL_EDIT_UPDATE, /* text that takes another's place, in `old_content`, `new_content` */
 	TOOL_EDIT_WRITE,  /* the whole, in `content` */
 	TOOL_EDIT_MANY,   /* several of these, in the list `changes`, each with its `kind` */
+	TOOL_EDIT_DATA,   /* values or cells, by their paths or ids */
 };
 
 /* What a call is to rules and to hooks: one act, or one for each part. */

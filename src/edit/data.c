@@ -10,14 +10,17 @@
 static bool data_change(struct edit_step *step, const json_t *request, struct err *err)
 {
 	const json_t *document = json_object_get(request, "document");
+	const json_t *cells = json_object_get(request, "cells");
 	struct span text = step->doc.lines.text;
 	struct err why = ERR_INIT;
 	enum structured_format format =
 		structured_format_of(step->file->disk.place.path, span_head(text, 512));
 
 	step->text_owned.max = LIMIT_STRUCTURED_BYTES;
-	if (structured_change(format, text, json_object_get(request, "changes"),
-	                      (unsigned)json_integer_value(document), &step->text_owned, &why))
+	if (cells ? structured_notebook_change(text, cells, &step->text_owned, &why) :
+	            structured_change(format, text, json_object_get(request, "changes"),
+	                              (unsigned)json_integer_value(document), &step->text_owned,
+	                              &why))
 		return true;
 	return err_set(err, why.code, "%s (%s): %s", step->change->path,
 	               structured_format_words(format), why.message);

@@ -31,7 +31,8 @@ enum change_kind {
 	CHANGE_DELETE,
 	CHANGE_MOVE,   /* to `new_path`, which must not exist */
 	CHANGE_DATA,   /* values of structured text (data/structured/): `text` is JSON, an object
-	                * with `changes` as structured_change takes them, and `document` */
+	                * with `changes` as structured_change takes them, and `document`; or with
+	                * `cells`, as structured_notebook_change does */
 };
 
 struct change {

@@ -21,7 +21,7 @@
 static const struct tool *const everywhere[] = {
 	&tool_read_file,   &tool_read_many_files, &tool_safe_patch,     &tool_write_file,
 	&tool_update_file, &tool_apply_changes,   &tool_search_files, &tool_glob,
-	&tool_list_directory, &tool_query_data,
+	&tool_list_directory, &tool_query_data, &tool_update_data, &tool_update_notebook,
 	&tool_run_shell_command,
 	&tool_list_background_processes,
 	&tool_read_background_output,

@@ -212,6 +212,12 @@ static bool change_verify(struct changing *changing, const struct structured_pla
 	               "written.");
 }
 
+static bool is_attribute(const struct structured_place *place)
+{
+	return place->node ? place->node->flags & NODE_ATTRIBUTE :
+	                     span_starts(place->name, SPAN("@"));
+}
+
 static bool change_at(struct changing *changing, const struct structured *tree,
                       const struct structured_steps *steps, enum structured_op op,
                       const json_t *value, struct err *err)
@@ -219,11 +225,24 @@ static bool change_at(struct changing *changing, const struct structured *tree,
 	const struct structured_node *from = change_root(changing, tree, err);
 	struct structured_edits edits = { .texts = BUF_INIT(LIMIT_STRUCTURED_BYTES) };
 	struct buf *out = &changing->texts[changing->texts[0].data == changing->text.data];
+	const bool csv = tree->format == STRUCTURED_CSV || tree->format == STRUCTURED_TSV;
+	json_auto_t *row = NULL;
 	struct structured_place place;
 	bool ok;
 
 	if (!from || !change_place(from, op, steps, value, &place, tree, err))
 		return false;
+	if (csv && op != STRUCTURED_DELETE && op != STRUCTURED_RENAME &&
+	    place.parent == structured_root(tree)) {
+		if (!csv_tree_row(tree, value, &row, err))
+			return false;
+		value = row;
+	}
+	if (tree->format == STRUCTURED_XML && value && op != STRUCTURED_RENAME &&
+	    !is_attribute(&place))
+		value = row = xml_write_normal((json_t *)value);
+	if (op == STRUCTURED_INSERT && place.node)
+		place.index = UINT32_MAX; /* before the single element of XML */
 	if (op == STRUCTURED_SET && change_is_made(&place, value))
 		return true;
 	if (op == STRUCTURED_SET && place.node && place.node->flags & NODE_TAGGED)

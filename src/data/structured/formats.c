@@ -22,22 +22,23 @@ static const struct structured_row rows[STRUCTURED_FORMAT_COUNT] = {
 	[STRUCTURED_YAML] = { "YAML", "a YAML file", " yaml yml ", " .clang-format .clang-tidy ",
 	                      yaml_tree_read, &yaml_writer },
 	[STRUCTURED_TOML] = { "TOML", "a TOML file", " toml ",
-	                      " Cargo.lock Pipfile poetry.lock uv.lock ", NULL, NULL /*toml*/ },
+	                      " Cargo.lock Pipfile poetry.lock uv.lock ", toml_tree_read,
+				      &toml_writer },
 	[STRUCTURED_XML] = { "XML", "an XML file",
 	                     " xml svg xsd xslt xsl csproj fsproj vbproj vcxproj props targets "
 	                     "plist pom rss atom wsdl nuspec xaml kml gpx xhtml resx storyboard "
 	                     "xib gir xlf xliff ",
-	                     " ", NULL, NULL /*xml*/ },
-	[STRUCTURED_CSV] = { "CSV", "a CSV file", " csv ", " ", NULL, NULL /*csv*/ },
-	[STRUCTURED_TSV] = { "TSV", "a TSV file", " tsv tab ", " ", NULL, NULL /*csv*/ },
+	                     " ", xml_tree_read, &xml_writer },
+	[STRUCTURED_CSV] = { "CSV", "a CSV file", " csv ", " ", csv_tree_read, &csv_writer },
+	[STRUCTURED_TSV] = { "TSV", "a TSV file", " tsv tab ", " ", csv_tree_read, &csv_writer },
 	[STRUCTURED_INI] = { "INI", "an INI file",
 	                     " ini cfg desktop service timer socket target mount path slice "
 	                     "network netdev link editorconfig gitconfig ",
 	                     " .editorconfig .gitconfig .gitmodules .npmrc .pylintrc .flake8 "
 	                     ".coveragerc .pypirc .pep8 ",
-	                     NULL, NULL /*ini*/ },
+	                     ini_tree_read, &ini_writer },
 	[STRUCTURED_PROPERTIES] = { "properties", "a properties file", " properties ", " ",
-	                            NULL, NULL /*properties*/ },
+	                            ini_tree_read_properties, &ini_writer },
 };
 
 const struct structured_row *structured_row(enum structured_format format)

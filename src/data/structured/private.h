@@ -7,6 +7,7 @@
  *     change.c       the changes: one after the other, each compared with what it should do
  *     edits.c        replacements of ranges of the text
  *     verify.c       that comparison
+ *     notebook.c     Jupyter's notebooks
  *     list.c         lists in brackets with commas: JSON, flow collections of YAML, TOML's values
  *     json_tree.c    JSON, JSON with comments, JSON Lines
  *     yaml_tree.c    YAML read; yaml_write.c: YAML changed
@@ -214,8 +215,15 @@ struct span tree_indent_unit(const struct structured *tree);
 /* ---- the formats -------------------------------------------------------------------- */
 
 structured_read json_tree_read, json_tree_lines_read, yaml_tree_read, toml_tree_read, xml_tree_read,
-	csv_tree_read, ini_tree_read, properties_tree_read;
+	csv_tree_read, ini_tree_read, ini_tree_read_properties;
 extern const struct structured_writer json_writer, json_lines_writer, yaml_writer, toml_writer,
-	xml_writer, csv_writer, ini_writer, properties_writer;
+	xml_writer, csv_writer, ini_writer;
+
+/* The value as reading what is written of it gives it: an array of one is its item, "" is null
+ * (of attributes it stays), "#text" alone is its text; a new reference. */
+json_t *xml_write_normal(json_t *value);
+/* The row with a value for each column, "" where `value` has none; a new reference. */
+bool csv_tree_row(const struct structured *tree, const json_t *value, json_t **ret,
+                  struct err *err);
 
 #endif

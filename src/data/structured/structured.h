@@ -202,5 +202,10 @@ const struct structured_node *structured_find(const struct structured *tree, str
  * change cannot be made, naming its number and path.  NO_CHANGE: the text stays as it is. */
 bool structured_change(enum structured_format format, struct span text, const json_t *changes,
                        unsigned document, struct buf *out, struct err *err);
+/* The same for the cells of a Jupyter notebook of nbformat 4: an array of {"op": "insert",
+ * "replace", "delete", "move" or "clear_outputs", "cell", "after": an id or a number from 0,
+ * "source", "cell_type"}.  New cells get an id where nbformat has them (4.5). */
+bool structured_notebook_change(struct span text, const json_t *operations, struct buf *out,
+                                struct err *err);
 
 #endif

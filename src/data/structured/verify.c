@@ -170,6 +170,24 @@ static json_t *verify_value_at(const struct structured *tree, const struct struc
 	return whole;
 }
 
+/* Puts `value`, which is taken, in place of the node's in `above`, that of its parent. */
+static void value_put(json_t *above, const struct structured *tree,
+                      const struct structured_node *node, json_t *value)
+{
+	struct span name = structured_name(tree, node);
+	size_t index = 0;
+
+	if (json_is_object(above)) {
+		json_object_setn_new_nocheck(above, name.data, name.len, value);
+		return;
+	}
+	for (const struct structured_node *item =
+		     structured_first(tree, &tree->nodes[node->parent]);
+	     item != node; item = structured_next(tree, item))
+		index++;
+	json_array_set_new(above, index, value);
+}
+
 static void value_set(json_t *parent, const struct structured_place *place, struct span name,
                       json_t *value)
 {
@@ -194,6 +212,25 @@ static bool value_change(const struct verifying *verifying, json_t **whole)
 	}
 	if (!parent)
 		return false;
+	if (!json_is_object(parent) && !json_is_array(parent)) { /* XML: an element with text */
+		json_t *above = verify_value_at(place->tree,
+		                                &place->tree->nodes[place->parent->parent], *whole);
+
+		moved = json_object();
+		if (json_is_string(parent))
+			json_object_set(moved, "#text", parent);
+		parent = moved;
+		value_put(above, place->tree, place->parent, moved);
+	}
+	if (place->node && (verifying->op == STRUCTURED_APPEND ||
+	                    verifying->op == STRUCTURED_INSERT)) {
+		const bool append = verifying->op == STRUCTURED_APPEND;
+
+		moved = verify_value_at(place->tree, place->node, *whole);
+		value_put(parent, place->tree, place->node,
+		          json_pack("[O, O]", append ? moved : value, append ? value : moved));
+		return true;
+	}
 	switch (verifying->op) {
 	case STRUCTURED_DELETE:
 		return (json_is_array(parent) ?
@@ -218,9 +255,16 @@ static bool verify_values(const struct verifying *verifying)
 	json_t *whole = NULL;
 	bool same = structured_value(verifying->before, structured_root(verifying->before), 0,
 	                             &whole, &ignored) &&
-	            value_change(verifying, &whole) &&
-	            node_has_value(verifying->after, structured_root(verifying->after), whole);
+	            value_change(verifying, &whole);
 
+	if (same && verifying->after->format == STRUCTURED_XML) {
+		json_t *normal = xml_write_normal(whole);
+
+		json_decref(whole);
+		whole = normal;
+	}
+	same = same &&
+	       node_has_value(verifying->after, structured_root(verifying->after), whole);
 	json_decref(whole);
 	return same;
 }
@@ -231,6 +275,7 @@ bool structured_verify(const struct structured_place *place, enum structured_op 
 	struct verifying verifying = { .place = place, .op = op, .value = value,
 	                               .before = place->tree, .after = after };
 
-	return after->format == STRUCTURED_TOML || after->format == STRUCTURED_XML ?
+	return after->format == STRUCTURED_TOML || after->format >= STRUCTURED_INI ||
+	                       after->format == STRUCTURED_XML ?
 	               verify_values(&verifying) : verify_walk(&verifying);
 }

@@ -16,6 +16,8 @@ extern const struct tool tool_safe_patch;
 extern const struct tool tool_write_file;
 extern const struct tool tool_update_file;
 extern const struct tool tool_apply_changes;
+extern const struct tool tool_update_data;
+extern const struct tool tool_update_notebook;
 extern const struct tool tool_list_directory;
 extern const struct tool tool_search_files;
 extern const struct tool tool_glob;

@@ -91,6 +91,7 @@ static const struct {
 	[CHANGE_CREATE] = { "create", "content" },
 	[CHANGE_DELETE] = { "delete", NULL },
 	[CHANGE_MOVE] = { "move", NULL },
+	[CHANGE_DATA] = { "data", "data" },
 };
 
 enum change_kind editor_kind(const json_t *arguments)

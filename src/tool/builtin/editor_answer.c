@@ -126,6 +126,7 @@ static const struct {
 	                    "The replacement can be made." },
 	[CHANGE_DELETE] = { "File deleted.", "File deleted.", "The file can be deleted." },
 	[CHANGE_MOVE] = { "File moved.", "File moved.", "The file can be moved." },
+	[CHANGE_DATA] = { "Values changed.", "Values changed.", "The values can be changed." },
 };
 
 /* Lists the hunks that were corrected, so that the model knows that its line numbers or white

@@ -168,7 +168,247 @@ class Yaml(Json):
         return both[0]
 
 
-FORMATS = {"json": Json, "yaml": Yaml}
+class Csv:
+    name = "a.csv"
+    COLUMNS = ["name", "price", "a b", "note"]
+
+    def __init__(self, rng):
+        self.rng = rng
+
+    def field(self, text):
+        quoted = self.rng.random() < .2 or any(c in text for c in ',"\n') or text != text.strip() or not text
+        return '"%s"' % text.replace('"', '""') if quoted else text
+
+    def make(self):
+        rows = [self.COLUMNS] + [[self.value(self.rng) for _ in self.COLUMNS] for _ in range(4)]
+        end = self.rng.choice(["\n", "\r\n"])
+        return end.join(",".join(map(self.field, row)) for row in rows) + self.rng.choice(["", end])
+
+    @staticmethod
+    def value(rng):
+        return rng.choice([t for t in TEXTS])
+
+    @classmethod
+    def change(cls, rng, whole):
+        i, column = rng.randrange(len(whole)) if whole else 0, rng.choice(cls.COLUMNS)
+        op = rng.choice(["set", "delete", "append", "insert"])
+        row = {name: cls.value(rng) for name in cls.COLUMNS}
+        whole = copy.deepcopy(whole)
+        if op in ("append", "insert") or not whole:
+            whole.insert(len(whole) if op != "insert" else i, row)
+            return ({"op": "insert", "path": ".[%d]" % i, "value": row} if op == "insert" else
+                    {"op": "append", "path": ".", "value": row}), whole
+        if op == "delete":
+            del whole[i]
+            return {"op": op, "path": ".[%d]" % i}, whole
+        if whole[i][column] == row[column]:
+            return None, whole
+        whole[i][column] = row[column]
+        return {"op": op, "path": written((i, column)), "value": row[column]}, whole
+
+    @staticmethod
+    def read(text):
+        return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+class Ini:
+    name = "a.ini"
+    KEYS = ["name", "a.b", "long key", "x-y", "Case"]
+
+    def __init__(self, rng):
+        self.rng, self.mark = rng, rng.choice([" = ", "=", ": "])
+
+    def make(self):
+        lines = []
+        for section in self.rng.sample(["one", "two.x", "three four", "DEF"], 3):
+            lines += [self.rng.choice(["", "; about"]), "[%s]" % section]
+            for key in self.rng.sample(self.KEYS, 3):
+                lines += [key + self.mark + self.value(self.rng)] + self.rng.choice([[], ["# next"], ["    more"], [""]])
+        return "\n".join(lines) + self.rng.choice(["", "\n"])
+
+    @staticmethod
+    def value(rng):
+        return rng.choice(["1", "yes", "a: b", "x = y", "it's", "ünï", "[no]", "two\nlines", "%s"])[0:3] if rng.random() < .5 else "word"
+
+    @classmethod
+    def change(cls, rng, whole):
+        section, key = rng.choice(list(whole) + ["new"]), rng.choice(cls.KEYS)
+        op, new = rng.choice(["set", "set", "delete", "drop", "rename"]), rng.choice(["1", "a: b", "x # y", "two\nlines", "", "ü"])
+        whole = copy.deepcopy(whole)
+        if section not in whole:
+            whole[section] = {key: new}
+            return {"op": "set", "path": written((section,)), "value": {key: new}}, whole
+        here = whole[section]
+        if op == "drop" and len(whole) > 1:
+            del whole[section]
+            return {"op": "delete", "path": written((section,))}, whole
+        if op == "rename" and key in here and "other" not in here:
+            whole[section] = {("other" if k == key else k): v for k, v in here.items()}
+            return {"op": op, "path": written((section, key)), "value": "other"}, whole
+        if op == "delete" and key in here:
+            del here[key]
+            return {"op": op, "path": written((section, key))}, whole
+        if op != "set" or here.get(key) == new:
+            return None, whole
+        here[key] = new
+        return {"op": op, "path": written((section, key)), "value": new}, whole
+
+    @staticmethod
+    def read(text):
+        import configparser
+        parser = configparser.RawConfigParser(default_section="\0")
+        parser.optionxform = str
+        parser.read_string(text)
+        return {section: dict(parser[section]) for section in parser.sections()}
+
+
+class Toml:
+    name = "a.toml"
+    KEYS = ["name", "ports", "x-y", "a b", "Größe"]
+
+    def __init__(self, rng):
+        self.rng = rng
+
+    @classmethod
+    def value(cls, rng, depth=0):
+        it = rng.choice([rng.choice(TEXTS), rng.randrange(-5, 90000), True, 1.5, rng.choice(TEXTS)])
+        if depth < 2 and rng.random() < .4:
+            return [cls.value(rng, depth + 1) for _ in range(rng.randrange(4))]
+        if depth < 2 and rng.random() < .2:
+            return {k: cls.value(rng, 2) for k in rng.sample(cls.KEYS, rng.randrange(3))}
+        return it
+
+    def word(self, key):
+        return key if key.replace("-", "").isalnum() and key.isascii() else json.dumps(key, ensure_ascii=False)
+
+    def flat(self, it):
+        if isinstance(it, dict):
+            return "{ " + ", ".join(self.word(k) + " = " + self.flat(v) for k, v in it.items()) + " }" if it else "{}"
+        if isinstance(it, list):
+            if it and self.rng.random() < .3:
+                return "[\n" + "".join("    %s, # item\n" % self.flat(v) for v in it) + "]"
+            return "[" + ", ".join(map(self.flat, it)) + "]"
+        return json.dumps(it, ensure_ascii=False)
+
+    def make(self):
+        lines = ["# head"]
+        for key in self.rng.sample(self.KEYS, 2):
+            lines.append("%s = %s%s" % (self.word(key), self.flat(self.value(self.rng)), self.rng.choice(["", "  # why"])))
+        for table in self.rng.sample(["server", "tool.one", "tool.two", "[item]", "[item]", "deep.a.b"], 4):
+            lines += ["", self.rng.choice(["", "# of it"]), "[%s]" % table]
+            for key in self.rng.sample(self.KEYS, 2):
+                lines.append("%s = %s" % (self.word(key), self.flat(self.value(self.rng))))
+        return "\n".join(lines) + "\n"
+
+    @staticmethod
+    def read(text):
+        import tomllib
+        return tomllib.loads(text)
+
+    @staticmethod
+    def may_refuse(error):
+        return any(part in error for part in ("with a header is not replaced", "Several headers", "no place for the key", "through a dotted",
+                                              "array of tables"))
+
+
+class Xml:
+    name = "a.xml"
+
+    def __init__(self, rng):
+        self.rng = rng
+
+    NAMES = ["item", "web", "x-y", "ns:b"]
+
+    def element(self, name, depth):
+        pad, kind = "  " * depth, self.rng.random()
+        attributes = "".join(' %s="%s"' % (a, self.escaped()) for a in self.rng.sample(["id", "lang", "k"], self.rng.randrange(3)))
+        if kind < .2:
+            return pad + "<%s%s/>\n" % (name, attributes)
+        if kind < .6 or depth > 3:
+            return pad + "<%s%s>%s</%s>\n" % (name, attributes, self.escaped(), name)
+        inner = "".join(self.element(self.rng.choice(self.NAMES), depth + 1) + self.rng.choice(["", "", pad + "  <!-- note -->\n"])
+                        for _ in range(self.rng.randrange(1, 4)))
+        return pad + "<%s%s>\n%s%s</%s>\n" % (name, attributes, inner, pad, name)
+
+    def escaped(self):
+        return self.rng.choice(["1", "a &amp; b", "x &lt; y", "ünï", "it's", "&#233;", "yes"])
+
+    def make(self):
+        return '<?xml version="1.0"?>\n' + '<root xmlns:ns="u">\n%s</root>\n' % "".join(
+            self.element(self.rng.choice(self.NAMES), 1) for _ in range(3))
+
+    @classmethod
+    def value(cls, rng, depth=0):
+        if depth < 2 and rng.random() < .4:
+            return {k: cls.value(rng, depth + 1) if k[0] != "@" else "v" for k in rng.sample(cls.NAMES[:3] + ["@id", "#text"], 2) if k != "#text"}
+        return rng.choice(["1", "a & b", "x < y > z", 'say "hi"', "ünï", None])
+
+    @staticmethod
+    def normal(it):
+        if isinstance(it, str):
+            return it.strip() or None
+        if isinstance(it, list):
+            return Xml.normal(it[0]) if len(it) == 1 else [Xml.normal(i) for i in it]
+        if not isinstance(it, dict):
+            return it
+        out = {k: (v if k[0] == "@" else Xml.normal(v)) for k, v in it.items()}
+        out = {k: v for k, v in out.items() if v != [] and not (k == "#text" and v is None)}
+        return out.get("#text") if not set(out) - {"#text"} else out
+
+    @classmethod
+    def change(cls, rng, whole):
+        path, it = rng.choice([p for p in places(whole) + [(("root", "none"), None)] if len(p[0]) > 1 and p[0][-1] != "@xmlns:ns"])
+        op, new = rng.choice(["set", "set", "delete", "append", "add", "attribute"]), cls.value(rng)
+        if path[-1] == "none":
+            return None, whole
+        whole = copy.deepcopy(whole)
+        above = at(whole, path[:-1])
+        if op == "append" and isinstance(it, list):
+            it = at(whole, path)
+            it.append(new)
+            return {"op": op, "path": written(path), "value": new}, {"root": cls.normal(whole["root"])}
+        if op in ("add", "attribute") and isinstance(it, dict):
+            key = "@new" if op == "attribute" else rng.choice(cls.NAMES)
+            if key in it:
+                return None, whole
+            at(whole, path)[key] = new = "v" if op == "attribute" else new
+            return {"op": "set", "path": written(path + (key,)), "value": new}, {"root": cls.normal(whole["root"])}
+        if op == "delete":
+            del above[path[-1]]
+            return {"op": op, "path": written(path)}, {"root": cls.normal(whole["root"])}
+        if op != "set" or isinstance(it, list):
+            return None, whole
+        if path[-1] in ("#text",) or str(path[-1])[0] == "@":
+            new = "other & <>"
+        if new == it:
+            return None, whole
+        above[path[-1]] = new
+        return {"op": op, "path": written(path), "value": new}, {"root": cls.normal(whole["root"])}
+
+    @staticmethod
+    def read(text):
+        import xml.etree.ElementTree as ElementTree
+
+        def value(element):
+            out = {"@" + short(k): v for k, v in element.attrib.items()}
+            for child in element:
+                out.setdefault(short(child.tag), []).append(value(child))
+            pieces = [element.text or ""] + [child.tail or "" for child in element]
+            if "".join(pieces).strip():
+                out["#text"] = "".join(pieces).strip()
+            return Xml.normal(out) if out else None
+
+        def short(tag):
+            return tag.replace("{u}", "ns:")
+        root = ElementTree.fromstring(text.encode())
+        found = value(root)
+        if 'xmlns:ns' in text:
+            found = {"@xmlns:ns": "u", **found} if isinstance(found, dict) else {"@xmlns:ns": "u", **({"#text": found} if found else {})}
+        return {"root": found}
+
+
+FORMATS = {"json": Json, "yaml": Yaml, "toml": Toml, "xml": Xml, "csv": Csv, "ini": Ini}
+UNORDERED = ("toml", "xml", "ini")
 
 
 def places(it, path=(), out=None):
@@ -232,8 +472,8 @@ def a_change(rng, whole, make_value):
     return None, whole
 
 
-def same(a, b):
-    return json.dumps(a) == json.dumps(b)
+def same(a, b, unordered=False):
+    return json.dumps(a, sort_keys=unordered) == json.dumps(b, sort_keys=unordered)
 
 
 def kept(before, after):
@@ -259,7 +499,7 @@ def run(runner, kind, rng):
     whole = printer.read(text)
     changes = []
     for _ in range(rng.randrange(1, 5)):
-        change, after = a_change(rng, whole, getattr(printer, "value", value))
+        change, after = printer.change(rng, whole) if hasattr(printer, "change") else a_change(rng, whole, getattr(printer, "value", value))
         if change:
             changes.append(change)
             whole = after
@@ -273,7 +513,7 @@ def run(runner, kind, rng):
     if "text" not in answer:
         raise AssertionError("refused: %s\n%s\n%s" % (answer, json.dumps(changes, ensure_ascii=False), text))
     found = printer.read(answer["text"])
-    if not same(found, whole):
+    if not same(found, whole, kind in UNORDERED):
         raise AssertionError("another value:\n%s\n--- before\n%s\n--- after\n%s\n--- wanted\n%s\n--- found\n%s" % (
             json.dumps(changes, ensure_ascii=False), text, answer["text"], json.dumps(whole), json.dumps(found)))
     return len(changes), 0

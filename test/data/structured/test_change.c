@@ -69,10 +69,82 @@ static void json_keeps_every_other_byte(void **state)
 		run_case(&json_cases[i]);
 }
 
+static void yaml_keeps_comments_and_styles(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(yaml_cases); i++)
+		run_case(&yaml_cases[i]);
+}
+
+static void other_formats_keep_every_other_byte(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(other_cases); i++)
+		run_case(&other_cases[i]);
+}
+
+/* A notebook as Jupyter writes it, changed in all ways. */
+static void notebooks_stay_valid(void **state)
+{
+	static const char before[] =
+		"{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"execution_count\": 3,\n"
+		"   \"id\": \"aa\",\n   \"metadata\": {},\n   \"outputs\": [\n    {\n     \"x\": 1\n"
+		"    }\n   ],\n   \"source\": [\n    \"1 + 1\"\n   ]\n  }\n ],\n \"metadata\": {},\n"
+		" \"nbformat\": 4,\n \"nbformat_minor\": 5\n}\n";
+	static const char after[] =
+		"{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"execution_count\": null,\n"
+		"   \"id\": \"aa\",\n   \"metadata\": {},\n   \"outputs\": [],\n"
+		"   \"source\": [\n    \"a = 1\\n\",\n    \"a\"\n   ]\n  },\n  {\n"
+		"   \"cell_type\": \"markdown\",\n";
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_STRUCTURED_BYTES);
+	json_t *cells = changes_of("[{'op': 'clear_outputs'}, {'op': 'replace', 'cell': 'aa', "
+	                           "'source': 'a = 1\\na'}, {'op': 'insert', 'after': 0, "
+	                           "'cell_type': 'markdown', 'source': '# T'}]");
+	struct err err = ERR_INIT;
+
+	(void)state;
+	if (!structured_notebook_change(SPAN(before), cells, &out, &err))
+		fail_msg("%s", err.message);
+	json_decref(cells);
+	if (strncmp(out.data, after, strlen(after)) != 0)
+		fail_msg("%s", out.data);
+	assert_non_null(strstr(out.data, "\"source\": [\n    \"# T\"\n   ]\n  }\n ],\n"));
+	cells = changes_of("[{'op': 'delete', 'cell': 'zz'}]");
+	assert_false(structured_notebook_change(SPAN(before), cells, &out, &err));
+	assert_non_null(strstr(err.message, "no cell \"zz\""));
+	json_decref(cells);
+}
+
+/* Aliases of aliases: a value of a few lines that would take memory without end. */
+static void bombs_are_refused(void **state)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(1 << 20);
+	_cleanup_structured_ struct structured tree = { 0 };
+	struct err err = ERR_INIT;
+	json_t *value = NULL;
+
+	(void)state;
+	buf_str(&text, "a0: &a0 [x, x]\n");
+	for (int i = 1; i < 60; i++)
+		buf_printf(&text, "a%d: &a%d [*a%d, *a%d]\n", i, i, i - 1, i - 1);
+	assert_true(structured_parse(STRUCTURED_YAML, buf_view(&text), &tree, &err));
+	assert_false(structured_value(&tree, structured_root(&tree), 100000, &value, &err));
+	assert_int_equal(err.code, ERR_TOO_LARGE);
+	buf_clear(&text);
+	for (int i = 0; i < 100000; i++)
+		buf_char(&text, '[');
+	assert_false(structured_parse(STRUCTURED_JSON, buf_view(&text), &tree, &err));
+	assert_false(structured_parse(STRUCTURED_YAML, buf_view(&text), &tree, &err));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_keeps_every_other_byte),
+		cmocka_unit_test(yaml_keeps_comments_and_styles),
+		cmocka_unit_test(other_formats_keep_every_other_byte),
+		cmocka_unit_test(notebooks_stay_valid),
+		cmocka_unit_test(bombs_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
