@@ -313,7 +313,8 @@ static struct shape *event_child(struct query_shape *shape, const struct jq_libr
 	return child;
 }
 
-/* The container of the path's last component has ended, whose number is that of the array's last item. */
+/* The container of the path's last component has ended, whose number is that of the array's last
+ * item. */
 static void event_end(struct query_shape *shape, const struct jq_library *jq, jv path, size_t len)
 {
 	struct shape *ended = shape->open[len - 1];
