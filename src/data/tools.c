@@ -60,11 +60,12 @@ const struct tool_info tool_infos[TOOL_COUNT] = {
 		.edit = TOOL_EDIT_MANY, .acts = TOOL_ACTS_CHANGES,
 		.narrow = true, .verb = "Change" },
 	[TOOL_UPDATE_DATA] = {
-		"update_data", .ours = true, .claude = "Edit", ALIASES("UpdateDataTool"),
+		"update_data", .ours = true, .claude = "Edit", .like = "update_file",
+		ALIASES("UpdateDataTool"),
 		.kind = TOOL_KIND_EDIT, .files = TOOL_FILES_WRITE, PATHS({ NULL, "file_path" }),
 		.edit = TOOL_EDIT_DATA, .rare = true, .narrow = true, .verb = "Edit" },
 	[TOOL_UPDATE_NOTEBOOK] = {
-		"update_notebook", .ours = true, .claude = "NotebookEdit",
+		"update_notebook", .ours = true, .claude = "Edit", .like = "update_file",
 		ALIASES("UpdateNotebookTool"),
 		.kind = TOOL_KIND_EDIT, .files = TOOL_FILES_WRITE, PATHS({ NULL, "file_path" }),
 		.edit = TOOL_EDIT_DATA, .rare = true, .narrow = true, .verb = "Edit" },

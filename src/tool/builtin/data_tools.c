@@ -67,7 +67,10 @@ static const char update_data_arguments_schema[] = SCHEMA(
 /* clang-format on */
 
 static const struct tool_alias update_data_parameter_aliases[] = {
-	ALIASES_FILE_PATH,
+	{ "absolute_path", "file_path", 0 },
+	{ "target_file", "file_path", 0 },
+	{ "filename", "file_path", 0 },
+	{ "file", "file_path", 0 },
 	{ "operations", "changes", 0 },
 	{ "updates", "changes", 0 },
 	{ "changes[].operation", "op", 0 },
