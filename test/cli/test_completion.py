@@ -9,7 +9,7 @@ from terminal import Terminal
 
 TOOLS = ["apply_changes", "glob", "kill_background_process", "list_background_processes",
          "list_directory", "query_data", "read_background_output", "read_file", "read_many_files",
-         "run_shell_command", "safe_patch", "search_files", "update_file",
+         "run_shell_command", "safe_patch", "search_files", "update_data", "update_file", "update_notebook",
          "write_background_input", "write_file"]
 
 BASH_OFFER = r"""
