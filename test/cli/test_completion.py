@@ -76,7 +76,7 @@ def test_commands_and_tools(ws, script, offers):
     assert offers(ws, script, "hasp help t") == ["tool"]
     assert offers(ws, script, "hasp serve ") == ["mcp", "web"]
     assert offers(ws, script, "hasp serve mcp --confirm ") == ["all", "commands", "edits", "never"]
-    assert offers(ws, script, "hasp serve mcp --tools up") == ["update_file"]
+    assert offers(ws, script, "hasp serve mcp --tools up") == ["update_data", "update_file", "update_notebook"]
 
 
 @pytest.mark.parametrize("offers", [bash, fish])
