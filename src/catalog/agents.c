@@ -20,7 +20,7 @@
 /* The agents that come with hasp. To add one: a row here, its section in docs/agents.md. */
 
 #define TOOLS_READING                                                                         \
-	"read_file,read_many_files,search_files,glob,list_directory"
+	"read_file,read_many_files,search_files,glob,list_directory,query_data"
 
 static const char investigator[] =
 	"You investigate a codebase for a colleague who will act on your report without reading "

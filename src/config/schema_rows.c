@@ -559,8 +559,9 @@ static const char schema_hasp_rows[] =
 	        "At a compaction, keep only the newest full content of each file; a note replaces "
 	        "older ones.")
 	CHOICE("hasp.tools.defer", "\"auto\"", "auto|on|off",
-	       "Announce tools of MCP servers by name and load them on demand; auto: when their "
-	       "declarations are longer than hasp.tools.deferTokens.")
+	       "Announce rare tools, and those of MCP servers, by name and load them on demand; "
+	       "auto: those of servers only when their declarations are longer than "
+	       "hasp.tools.deferTokens.")
 	CHOICE("hasp.tools.deferBy", "\"auto\"", "auto|own|provider",
 	       "Who loads such tools; auto: the provider's own tool search, if it has one for the "
 	       "model at its own address; own: search_tools and call_tool; provider: the "

@@ -63,12 +63,12 @@ const struct tool_info tool_infos[TOOL_COUNT] = {
 		"update_data", .ours = true, .claude = "Edit", .like = "update_file",
 		ALIASES("UpdateDataTool"),
 		.kind = TOOL_KIND_EDIT, .files = TOOL_FILES_WRITE, PATHS({ NULL, "file_path" }),
-		.edit = TOOL_EDIT_DATA, .narrow = true, .verb = "Edit" },
+		.edit = TOOL_EDIT_DATA, .rare = true, .narrow = true, .verb = "Edit" },
 	[TOOL_UPDATE_NOTEBOOK] = {
 		"update_notebook", .ours = true, .claude = "Edit", .like = "update_file",
 		ALIASES("UpdateNotebookTool"),
 		.kind = TOOL_KIND_EDIT, .files = TOOL_FILES_WRITE, PATHS({ NULL, "file_path" }),
-		.edit = TOOL_EDIT_DATA, .narrow = true, .verb = "Edit" },
+		.edit = TOOL_EDIT_DATA, .rare = true, .narrow = true, .verb = "Edit" },
 	[TOOL_SEARCH_FILES] = {
 		"search_files", .gemini = "grep_search", .claude = "Grep",
 		ALIASES("grep_search", "search_file_content", "GrepTool", "RipGrepTool", "Grep",
@@ -91,6 +91,11 @@ const struct tool_info tool_infos[TOOL_COUNT] = {
 		MEMBERS({ "path", "dir_path" }),
 		.kind = TOOL_KIND_SEARCH, .files = TOOL_FILES_LIST, PATHS({ NULL, "path" }),
 		.narrow = true, .verb = "List" },
+	[TOOL_QUERY_DATA] = {
+		"query_data", .ours = true, .claude = "Read", .like = "read_file",
+		ALIASES("jq", "query_json", "json_query", "query_sqlite", "sqlite_query"),
+		.kind = TOOL_KIND_READ, .files = TOOL_FILES_READ, PATHS({ NULL, "file_path" }),
+		.rare = true, .narrow = true, .verb = "Query" },
 	/* ---- commands ---- */
 	[TOOL_RUN_SHELL_COMMAND] = {
 		"run_shell_command", .claude = "Bash",

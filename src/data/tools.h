@@ -51,6 +51,7 @@ enum tool_id {
 	TOOL_SEARCH_FILES,
 	TOOL_GLOB,
 	TOOL_LIST_DIRECTORY,
+	TOOL_QUERY_DATA,
 	TOOL_RUN_SHELL_COMMAND,
 	TOOL_RUN_PYTHON,
 	TOOL_LIST_BACKGROUND_PROCESSES,
@@ -168,6 +169,7 @@ struct tool_info {
 	bool pictures;   /* its results may have some, in `pictures` */
 	bool waits;      /* for a command: the same call again and again is no loop */
 	bool repeatable; /* making the same call twice does no more than once */
+	bool rare;       /* not declared where search_tools can find it */
 	bool user_only;  /* part of the conversation with the user: sub-agents do not have it */
 	bool topic;      /* its argument `title` names what the session is about */
 	bool plan;       /* what it asks about is a plan, in Markdown, which is then carried out */

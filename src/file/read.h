@@ -59,7 +59,7 @@ struct read_request {
 	 * format (read/read.h). */
 	enum read_derive derive;
 	const char *part;      /* of such a file: "pages 3-5" (read_parse_part); NULL: the usual */
-	const char *query;     /* of data: a jq expression, or NULL */
+	const char *query;     /* of data: a jq expression; "": its structure; or NULL */
 	const char *sql;       /* likewise */
 	unsigned derive_ms;    /* 0: LIMIT_DERIVE_MS */
 	size_t derive_memory;  /* bytes; 0: LIMIT_DERIVE_MEMORY */

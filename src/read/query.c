@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/library.h"
@@ -47,12 +46,13 @@ static const struct jq_library *query_library(struct err *err)
 	return NULL;
 }
 
-/* Encodings of tables in files are loaded by iconv when they are used first; it stays open. */
+/* Most encodings are files of iconv, which it loads when they are used first; these stay open. */
 bool query_data_load(struct err *err)
 {
-	iconv_t table = iconv_open("UTF-8", "WINDOWS-1252");
+	static const char *const encodings[] = { "WINDOWS-1252", "UTF-16LE", "UTF-32LE" };
 
-	(void)table;
+	for (size_t i = 0; i < ARRAY_LEN(encodings); i++)
+		(void)iconv_open("UTF-8", encodings[i]);
 	return query_library(err) != NULL;
 }
 
@@ -338,7 +338,10 @@ static void run_values(struct query_run *run)
 		if (run->state) {
 			more = expression_apply(run, value);
 		} else {
-			query_shape_add(run->shape, jq, value, run->source.elements);
+			if (run->source.events)
+				query_shape_event(run->shape, jq, value);
+			else
+				query_shape_add(run->shape, jq, value, run->source.elements);
 			jq->jv_free(value);
 			run->count++;
 		}
@@ -407,11 +410,16 @@ static bool query_open(struct query_run *run, const struct format_input *input, 
 	_cleanup_free_ char *each = expression ? query_streams(expression) : NULL;
 
 	if (!query_range(run->request->range, &run->first, &run->last, err) ||
-	    !query_source_open(&run->source, run->jq, input, !expression || each, err))
+	    !query_source_open(&run->source, run->jq, input,
+	                       !expression ? QUERY_EVENTS :
+	                       each        ? QUERY_ELEMENTS :
+	                                     QUERY_WHOLE,
+	                       err))
 		return false;
 	if (!expression || run->request->details)
 		run->shape = query_shape_new();
-	run->source.max_bytes = expression ? 0 : LIMIT_QUERY_SHAPE_BYTES;
+	if (!expression) /* events take longer */
+		run->source.max_bytes = LIMIT_QUERY_SHAPE_BYTES / (run->source.events ? 4 : 1);
 	if (!expression)
 		return true;
 	return expression_compile(run, run->source.elements ? each : expression, err);
@@ -438,23 +446,18 @@ static bool query_refuse(const struct format_input *input, const struct derive_r
                          struct err *err)
 {
 	const size_t memory = request->memory_bytes ? request->memory_bytes : LIMIT_DERIVE_MEMORY;
-	/* a growing array needs half as much again while it is copied */
-	void *probe = mmap(NULL, memory / 4 * 3, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (probe != MAP_FAILED)
-		return err_set(err, ERR_TOOL_FAILED,
-		               "libjq failed on this expression: it may nest too deeply.");
-	return err_set(
-		err, ERR_TOO_LARGE,
-		"The query needs more than %zu MB of memory (hasp.formats.memoryMb); the file "
-		"has %.1f MB. An expression that begins with `.[] |` gets the elements of a "
-		"large JSON array one at a time, and JSON Lines are read line by line.",
-		memory >> 20, (double)input->size / 1e6);
+	return err_set(err, ERR_TOO_LARGE,
+	               "The query needs more than %zu MB of memory (hasp.formats.memoryMb), or "
+	               "nests too deeply. The file has %.1f MB. Elements of a large JSON array are "
+	               "read one at a time if the expression begins with `.[] |`, JSON Lines line "
+	               "by line; other JSON must fit.", memory >> 20, (double)input->size / 1e6);
 }
 
 /* All that can be done with the file; what it leaves in *run is the caller's. */
 static bool query_make(struct query_run *run, const struct format_input *input, struct err *err)
 {
+	format_library(run->ret, "libjq");
 	if (!query_open(run, input, err))
 		return false;
 	run_values(run);

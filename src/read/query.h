@@ -81,6 +81,7 @@ struct query_source {
 	const struct format_input *input; /* borrowed */
 	enum structured_format format;
 	bool elements;            /* the values are the elements of one array */
+	bool events;              /* the values are events of one value (query_shape_event) */
 	uint64_t max_bytes;       /* stop after about so many bytes of the file; 0: no limit */
 	bool stopped;             /* it did */
 	uint64_t at;              /* bytes read */
@@ -94,10 +95,16 @@ struct query_source {
 	jv value;                 /* its value, until it was given out */
 };
 
-/* `streams`: the expression may be applied to each element of an array (query_streams).
- * The source is released on failure, too. */
+/* How the values of a large JSON file may come. */
+enum query_way {
+	QUERY_WHOLE,    /* only as they are */
+	QUERY_ELEMENTS, /* those of an array one at a time (query_streams) */
+	QUERY_EVENTS,   /* likewise, and other values as events */
+};
+
+/* The source is closed on failure, too. */
 bool query_source_open(struct query_source *source, const struct jq_library *jq,
-                       const struct format_input *input, bool streams, struct err *err);
+                       const struct format_input *input, enum query_way way, struct err *err);
 /* The next value; an invalid one at the end, with a message if the file is damaged there. */
 jv query_source_next(struct query_source *source);
 void query_source_close(struct query_source *source);
@@ -119,6 +126,8 @@ void query_shape_free(struct query_shape *shape); /* NULL is fine */
 /* One value more; `value` is borrowed. `element`: of an array that is the root. */
 void query_shape_add(struct query_shape *shape, const struct jq_library *jq, jv value,
                      bool element);
+/* The same of one event of libjq's streaming parser, [path, leaf] or [path]; borrowed. */
+void query_shape_event(struct query_shape *shape, const struct jq_library *jq, jv event);
 /* Appends a line for each path, as many as there is room for in `max` bytes; false: some were left
  * out. */
 bool query_shape_print(const struct query_shape *shape, size_t max, struct buf *out);

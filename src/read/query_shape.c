@@ -4,7 +4,6 @@
  * The items of an array are one path, `[]`, and so are the members of an object that is used as a
  * table, with many keys and values that are alike: jq's `.[]` gives the values of both. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +56,9 @@ struct shape {
 struct query_shape {
 	struct shape *root; /* owned */
 	size_t nodes;
+	/* Of events: the arrays and objects that have started and not ended, from the root on. */
+	struct shape *open[SHAPE_DEPTH];
+	size_t open_count;
 };
 
 struct query_shape *query_shape_new(void)
@@ -141,13 +143,17 @@ static void shape_add_string(struct shape *node, struct span text)
 	}
 }
 
+static bool is_whole_number(double number)
+{
+	return number > -1e17 && number < 1e17 && (double)(int64_t)number == number;
+}
+
 static void shape_add_number(struct shape *node, double number)
 {
 	const bool first = !node->kinds[SHAPE_INTEGER] && !node->kinds[SHAPE_NUMBER];
 	char text[40];
 
-	node->kinds[floor(number) == number && fabs(number) < 1e17 ? SHAPE_INTEGER
-	                                                           : SHAPE_NUMBER]++;
+	node->kinds[is_whole_number(number) ? SHAPE_INTEGER : SHAPE_NUMBER]++;
 	node->low = first || number < node->low ? number : node->low;
 	node->high = first || number > node->high ? number : node->high;
 	if (!node->more_examples) {
@@ -274,6 +280,83 @@ void query_shape_add(struct query_shape *shape, const struct jq_library *jq, jv 
 	root->kinds[SHAPE_ARRAY] = 1;
 	root->low_items = ++root->high_items;
 	shape_add_value(&adding, items_of(shape, root), value, SHAPE_DEPTH - 1);
+}
+
+/* ---- events ---------------------------------------------------------------------------- */
+
+/* Component `i` of a path: a key, or a number in *ret_number. */
+static jv event_component(const struct jq_library *jq, jv path, size_t i, double *ret_number)
+{
+	jv component = jq->jv_array_get(jq->jv_copy(path), (int)i);
+
+	if (jq->jv_get_kind(component) == JV_KIND_NUMBER)
+		*ret_number = jq->jv_number_value(component);
+	return component;
+}
+
+/* What stands at component `i` of the path, in the container that is open there. */
+static struct shape *event_child(struct query_shape *shape, const struct jq_library *jq, jv path,
+                                 size_t i, bool starts)
+{
+	struct shape *in = shape->open[i];
+	double number = -1;
+	jv component = event_component(jq, path, i, &number);
+	struct shape *child;
+
+	if (starts)
+		in->kinds[number >= 0 ? SHAPE_ARRAY : SHAPE_OBJECT]++;
+	if (number >= 0)
+		child = items_of(shape, in);
+	else
+		child = shape_member_of(shape, in, jq->jv_string_value(component));
+	jq->jv_free(component);
+	return child;
+}
+
+/* The container of the path's last component has ended, whose number is that of the array's last
+ * item. */
+static void event_end(struct query_shape *shape, const struct jq_library *jq, jv path, size_t len)
+{
+	struct shape *ended = shape->open[len - 1];
+	double last = -1;
+
+	jq->jv_free(event_component(jq, path, len - 1, &last));
+	shape->open_count = len - 1;
+	if (last < 0)
+		return;
+	if (ended->kinds[SHAPE_ARRAY] == 1 || last + 1 < (double)ended->low_items)
+		ended->low_items = (uint64_t)last + 1;
+	if (last + 1 > (double)ended->high_items)
+		ended->high_items = (uint64_t)last + 1;
+}
+
+void query_shape_event(struct query_shape *shape, const struct jq_library *jq, jv event)
+{
+	const bool leaf = jq->jv_array_length(jq->jv_copy(event)) == 2;
+	jv path = jq->jv_array_get(jq->jv_copy(event), 0);
+	const size_t len = (size_t)jq->jv_array_length(jq->jv_copy(path));
+	struct shape *node = shape->root;
+
+	for (size_t i = 0; i < len && i < SHAPE_DEPTH && leaf; i++) {
+		const bool starts = i >= shape->open_count;
+
+		if (starts) {
+			shape->open[i] = node;
+			shape->open_count = i + 1;
+		}
+		node = starts || i + 1 >= shape->open_count ?
+		               event_child(shape, jq, path, i, starts) :
+		               shape->open[i + 1];
+	}
+	if (leaf && len < SHAPE_DEPTH) {
+		jv value = jq->jv_array_get(jq->jv_copy(event), 1);
+
+		shape_add_value(&(struct shape_adding){ shape, jq }, node, value, 0);
+		jq->jv_free(value);
+	} else if (!leaf && len && len <= shape->open_count) {
+		event_end(shape, jq, path, len);
+	}
+	jq->jv_free(path);
 }
 
 /* ---- tables ---------------------------------------------------------------------------- */

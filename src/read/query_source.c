@@ -200,7 +200,7 @@ static bool is_array_head(struct span head)
 }
 
 bool query_source_open(struct query_source *source, const struct jq_library *jq,
-                       const struct format_input *input, bool streams, struct err *err)
+                       const struct format_input *input, enum query_way way, struct err *err)
 {
 	char head[512];
 	const ssize_t got = pread(input->fd, head, sizeof(head), 0);
@@ -213,12 +213,14 @@ bool query_source_open(struct query_source *source, const struct jq_library *jq,
 		return false;
 	if (source->whole)
 		return true;
-	source->elements = streams && source->format == STRUCTURED_JSON && is_array_head(start) &&
-	                   input->size > LIMIT_QUERY_WHOLE_BYTES;
+	if (source->format == STRUCTURED_JSON && input->size > LIMIT_QUERY_WHOLE_BYTES) {
+		source->elements = way != QUERY_WHOLE && is_array_head(start);
+		source->events = way == QUERY_EVENTS && !source->elements;
+	}
 	if (span_starts(start, SPAN("\xef\xbb\xbf")))
 		source->at = 3;
 	source->piece = mem_alloc(1, SOURCE_PIECE);
-	source->parser = jq->jv_parser_new(0);
+	source->parser = jq->jv_parser_new(source->events ? JV_PARSE_STREAMING : 0);
 	return true;
 }
 

@@ -241,6 +241,7 @@ bool query_sql(const struct format_input *input, const struct derive_request *re
 			"It is an SQLite database: use sql (SELECT ...), not a jq expression.");
 	ok = ok && sqlite_open_input(input, &run->open, err);
 	if (ok) {
+		format_library(ret, "sqlite %s", run->open.lib->sqlite3_libversion());
 		ok = request->sql ? run_sql(run, request->sql, err) : sql_structure(run, err);
 		if (run->open.wal)
 			sql_note(

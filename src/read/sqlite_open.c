@@ -61,7 +61,7 @@ static int input_close(sqlite3_file *file)
 	return SQLITE_OK;
 }
 
-static int input_read(sqlite3_file *file, void *data, int len, sqlite3_int64 at)
+static int sqlite_input_read(sqlite3_file *file, void *data, int len, sqlite3_int64 at)
 {
 	const struct format_input *input = ((struct sqlite_input *)file)->input;
 	const size_t all = len > 0 ? (size_t)len : 0;
@@ -133,7 +133,7 @@ static int input_device(sqlite3_file *file)
 static const sqlite3_io_methods input_methods = {
 	.iVersion = 1,
 	.xClose = input_close,
-	.xRead = input_read,
+	.xRead = sqlite_input_read,
 	.xWrite = input_write,
 	.xTruncate = input_truncate,
 	.xSync = input_flags,

@@ -21,7 +21,7 @@
 static const struct tool *const everywhere[] = {
 	&tool_read_file,   &tool_read_many_files, &tool_safe_patch,     &tool_write_file,
 	&tool_update_file, &tool_apply_changes,   &tool_search_files, &tool_glob,
-	&tool_list_directory, &tool_update_data, &tool_update_notebook,
+	&tool_list_directory, &tool_query_data, &tool_update_data, &tool_update_notebook,
 	&tool_run_shell_command,
 	&tool_list_background_processes,
 	&tool_read_background_output,
@@ -215,8 +215,7 @@ static void add_row(struct tool_set *set, const struct tool_set_row *row)
 
 static void add_own_row(struct tool_set *set, const struct tool *tool)
 {
-	add_row(set, &(struct tool_set_row){ .tool = tool, .deferred = tool->rare,
-	                                     .settled = tool->rare });
+	add_row(set, &(struct tool_set_row){ .tool = tool });
 }
 
 struct tool_set *tool_set_new(void)
@@ -253,7 +252,7 @@ struct tool_set *tool_set_choose(const struct tool_set *from,
 		row.schema = NULL;
 		row.compiled = false;
 		add_row(set, &row);
-		deferred = deferred || (row.deferred && !row.tool->rare);
+		deferred = deferred || row.deferred;
 	}
 	for (size_t i = 0; i < from->count && deferred; i++)
 		if (!from->rows[i].left_out && is_way_to_deferred(from->rows[i].tool))
@@ -544,8 +543,7 @@ void tool_set_declare_deferred(const struct tool_set *set,
 	for (size_t i = 0; i < tool_set_count(set); i++) {
 		const struct tool *tool = tool_set_at(set, i);
 
-		if (!tool_set_is_deferred(set, tool) || (wanted && !wanted(data, tool)) ||
-		    (tool->rare && !tool_set_find(set, tool_search_tools.name)))
+		if (!tool_set_is_deferred(set, tool) || (wanted && !wanted(data, tool)))
 			continue;
 		json_array_append_new(declared, tool_declaration(tool));
 		set_loading(declared, "deferred");
@@ -568,6 +566,12 @@ static bool is_foreign(const struct tool_set_row *row)
 	return row->owned && !row->left_out && tool_kind_of(row->tool) != TOOL_KIND_AGENT;
 }
 
+/* One of our own that few sessions need. */
+static bool is_rare(const struct tool_set_row *row)
+{
+	return !row->owned && !row->left_out && row->tool->info && row->tool->info->rare;
+}
+
 /* After all that was declared before. False: the settings leave one of them out. */
 static bool add_ways_to_deferred(struct tool_set *set)
 {
@@ -584,7 +588,7 @@ static bool add_ways_to_deferred(struct tool_set *set)
 void tool_set_defer(struct tool_set *set, enum tool_defer how, size_t budget)
 {
 	size_t tokens = 0;
-	bool new = false, defer;
+	bool new = false, rare = false, defer;
 
 	pthread_rwlock_wrlock(&set->lock);
 	for (size_t i = 0; i < set->count; i++) {
@@ -593,14 +597,18 @@ void tool_set_defer(struct tool_set *set, enum tool_defer how, size_t budget)
 		if (is_foreign(row))
 			tokens += row_tokens(row);
 		new = new || (is_foreign(row) && !row->settled);
+		rare = rare || (is_rare(row) && !row->settled);
 	}
-	defer = new && (how == TOOL_DEFER_ON || (how == TOOL_DEFER_AUTO && tokens > budget)) &&
-	        add_ways_to_deferred(set);
+	defer = new && (how == TOOL_DEFER_ON || (how == TOOL_DEFER_AUTO && tokens > budget));
+	rare = rare && how != TOOL_DEFER_OFF;
+	if ((defer || rare) && !add_ways_to_deferred(set))
+		defer = rare = false;
 	for (size_t i = 0; i < set->count; i++) {
 		struct tool_set_row *row = &set->rows[i];
 
-		row->deferred = row->deferred || (defer && is_foreign(row) && !row->settled);
-		row->settled = row->settled || is_foreign(row);
+		if (!row->settled && (is_foreign(row) ? defer : rare && is_rare(row)))
+			row->deferred = true;
+		row->settled = row->settled || is_foreign(row) || is_rare(row);
 	}
 	pthread_rwlock_unlock(&set->lock);
 }
@@ -659,7 +667,6 @@ char *tool_set_announce(const struct tool_set *set,
 	tools = mem_alloc(set->count + 1, sizeof(*tools));
 	for (size_t i = 0; i < set->count; i++)
 		if (set->rows[i].deferred && !set->rows[i].left_out &&
-		    (!set->rows[i].tool->rare || is_taken(set, tool_search_tools.name)) &&
 		    (!wanted || wanted(data, set->rows[i].tool)))
 			tools[count++] = set->rows[i].tool;
 	put_announced(tools, count, longest, &list);

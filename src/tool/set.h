@@ -66,15 +66,16 @@ json_t *tool_declaration(const struct tool *tool);
 
 /* ---- deferred --------------------------------------------------------------------- */
 
-/* Tools of others that are announced by name and one line instead of being declared, because
- * their declarations are long: search_tools finds them, call_tool calls them
- * (builtin/deferred_tools.c).  Calls by their own names work as well. */
+/* Tools that are announced by name and one line instead of being declared: rare ones of our own
+ * (tool_info.rare), and those of others where their declarations are long.  search_tools finds
+ * them, call_tool calls them (builtin/deferred_tools.c).  Calls by their own names work as well. */
 enum tool_defer { TOOL_DEFER_OFF, TOOL_DEFER_AUTO, TOOL_DEFER_ON };
 
-/* Decides about the tools of others that have come since the last time: with AUTO they are
- * deferred if all tools of others together have more than `budget` tokens (estimated).  What was
- * decided stays, since it was sent.  With the first that is deferred, search_tools and call_tool
- * are added, unless tool_set_limit leaves them out: then nothing is deferred. */
+/* Decides about the tools that have come since the last time: rare ones are deferred unless OFF;
+ * those of others with ON, and with AUTO if all of them together have more than `budget` tokens
+ * (estimated).  What was decided stays, since it was sent.  With the first that is deferred,
+ * search_tools and call_tool are added, unless tool_set_limit leaves them out: then nothing is
+ * deferred. */
 void tool_set_defer(struct tool_set *set, enum tool_defer how, size_t budget);
 bool tool_set_is_deferred(const struct tool_set *set, const struct tool *tool);
 /* Adds those of the deferred that `wanted` (NULL: all) says yes to, as tool_set_declare has them

@@ -310,9 +310,6 @@ struct tool {
 	/* NULL, or the addresses that a call fetches: [{"url", "host"}], a new reference.  NULL:
 	 * they cannot be determined, and the call fails. */
 	json_t *(*addresses)(const json_t *arguments);
-	/* Few calls need it: it is not declared, and found as deferred tools are (set.h) where
-	 * search_tools is declared.  Answers that it could help with name it. */
-	bool rare;
 	/* It asks the user itself: it needs no confirmation. */
 	bool asks;
 	/* NULL, or whether it has no use as the session is now, and is not offered to a model. */

@@ -8,8 +8,8 @@ from conftest import HASP
 from terminal import Terminal
 
 TOOLS = ["apply_changes", "glob", "kill_background_process", "list_background_processes",
-         "list_directory", "read_background_output", "read_file", "read_many_files",
-         "run_shell_command", "safe_patch", "search_files", "update_file",
+         "list_directory", "query_data", "read_background_output", "read_file", "read_many_files",
+         "run_shell_command", "safe_patch", "search_files", "update_data", "update_file", "update_notebook",
          "write_background_input", "write_file"]
 
 BASH_OFFER = r"""
@@ -76,7 +76,7 @@ def test_commands_and_tools(ws, script, offers):
     assert offers(ws, script, "hasp help t") == ["tool"]
     assert offers(ws, script, "hasp serve ") == ["mcp", "web"]
     assert offers(ws, script, "hasp serve mcp --confirm ") == ["all", "commands", "edits", "never"]
-    assert offers(ws, script, "hasp serve mcp --tools up") == ["update_file"]
+    assert offers(ws, script, "hasp serve mcp --tools up") == ["update_data", "update_file", "update_notebook"]
 
 
 @pytest.mark.parametrize("offers", [bash, fish])

@@ -84,7 +84,7 @@ ELSEWHERE = {
 
 # Those that `hasp tool` and `hasp serve mcp` have, too.
 BUILT_IN = {"read_file", "read_many_files", "safe_patch", "write_file", "update_file", "apply_changes", "search_files", "glob",
-            "list_directory", "run_shell_command", "list_background_processes", "read_background_output",
+            "list_directory", "query_data", "run_shell_command", "list_background_processes", "read_background_output",
             "write_background_input", "kill_background_process"}
 
 ROWS = {
@@ -110,6 +110,10 @@ ROWS = {
                      Row({"pattern": "number", "output": "detailed", "max_results": 10 ** 6, "max_total_bytes": 1 << 28})],
     "glob": [Row({"pattern": "**/*"}, crowd=True)],
     "list_directory": [Row({"path": "many"}, crowd=True)],
+    "query_data": [Row({"file_path": "n.json"}), Row({"file_path": "n.json", "query": "."}),
+                   Row({"file_path": "n.json", "query": ".[].words", "max_results": 10000}),
+                   Row({"file_path": "n.json", "query": ".[] | .none.x", "max_results": 10000}),
+                   Row({"file_path": "n.json", "query": ".[0].words | .x"}, refused="invalid_argument")],
     "run_shell_command": [Row({"command": "seq %d" % MANY}), Row({"command": "seq %d >&2; exit 3" % MANY})],
     "list_background_processes": [Row({}, before=[started("true " + "x" * 20000) for _ in range(10)])],
     "read_background_output": [Row({"pid": 1, "lines": MANY}, before=[started("seq %d" % MANY), END]),
@@ -152,6 +156,7 @@ def surround(world, folder, more, server="resources"):
     if folder == world.root:
         world.write("p.txt", WORDS)
         world.write("one.txt", "word " * MANY)
+        world.write("n.json", json.dumps([{"words": ["word %d" % i] * 30, "k%d" % (i % 700): i} for i in range(3000)]))
 
 
 def filled(arguments, folder):

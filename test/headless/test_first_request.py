@@ -11,7 +11,7 @@ from terminal import Terminal
 
 # Bytes: the system prompt, all tools, a workspace of few files (with a path of 90 bytes), a short prompt: what was
 # measured, and 2 %; no default passes the limit.
-LIMIT = 16 << 10
+LIMIT = 18 << 10
 BY_HASH = ["safe_patch", "MUST call read_file", "base_content_sha256", "at least 10 unchanged lines"]
 EDITORS = {
     "hasp": BY_HASH, "gemini": BY_HASH + ['"replace"'],
@@ -19,8 +19,8 @@ EDITORS = {
     "anthropic": ['"Edit"', '"MultiEdit"', '"Write"', "not read, or has changed", "saw last"],
 }
 AUTO = {"gemini": "gemini", "openai": "openai", "openai-responses": "openai", "anthropic": "anthropic"}
-LARGEST = {"gemini": LIMIT, "openai": 14000, "openai-responses": 14980, "anthropic": 14440}
-MOST = {"hasp": LIMIT, "gemini": LIMIT, "openai": 14010, "anthropic": 14120}
+LARGEST = {"gemini": LIMIT, "openai": 15300, "openai-responses": 16280, "anthropic": 15740}
+MOST = {"hasp": LIMIT, "gemini": LIMIT, "openai": 15310, "anthropic": 15420}
 
 WAYS = {"yolo": ["--yolo", "-p"], "default": ["-p"], "interactive": ["-i"]}
 

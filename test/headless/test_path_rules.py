@@ -94,12 +94,13 @@ def test_other_files_are_read_as_before(tree):
     assert results[3]["error"]["code"] == "file_not_found"
 
 
-@pytest.mark.parametrize("name", ["read_file", "read_many_files", "search_files", "grep_search",
+@pytest.mark.parametrize("name", ["read_file", "query_data", "read_many_files", "search_files", "grep_search",
                                   "glob", "list_directory"])
 def test_a_rule_for_any_tool_is_as_strong_as_one_for_each(tree, name):
     """What the reproduction of the finding did with "*", with every tool's own name too."""
     calls = {
         "read_file": {"file_path": "l2"},
+        "query_data": {"file_path": "l2"},
         "read_many_files": {"paths": ["a/b/.e*"], **ALL},
         "search_files": {"pattern": "TOKEN", "include": ["a/b/.e*"]},
         "grep_search": {"pattern": "TOKEN", "dir_path": "a"},

@@ -112,28 +112,57 @@ static void expressions_give_what_jq_gives(void **state)
 		       cases[i].expected);
 }
 
+static void other_formats_are_trees(void **state)
+{
+	static const struct {
+		const char *name, *content, *query, *expected;
+	} cases[] = {
+		{ "a.yaml", "a: &x {n: 1}\nb: *x\nc: [yes, 2024-01-02, 'q']\n", "tojson",
+		  "\"{\\\"a\\\":{\\\"n\\\":1},\\\"b\\\":{\\\"n\\\":1},\\\"c\\\":[\\\"yes\\\","
+		  "\\\"2024-01-02\\\",\\\"q\\\"]}\"\n" },
+		{ "a.yml", "a: 1\n---\na: 2\n", ".[].a", "1\n2\n" },
+		{ "a.jsonc", "// c\n{\"a\": [1, 2,], /* d */}\n", ".a", "[1,2]\n" },
+		{ "tsconfig.json", "{\"a\": 1, // c\n}\n", ".", "{\"a\":1}\n" },
+		{ "a.txt", "{}", ".",
+		  "not_text: a.txt is structured data. Its name is none of JSON, JSON Lines, YAML, "
+		  "TOML, XML, CSV, TSV, INI "
+		  "or properties files." },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		expect(cases[i].content,
+		       &(const struct asked){ .name = cases[i].name, .query = cases[i].query },
+		       cases[i].expected);
+}
+
 static void a_wrong_expression_is_a_sentence_with_its_place(void **state)
 {
 	static const struct {
 		const char *content, *query, *expected;
 	} cases[] = {
 		{ SERVICES, ".services[] | .a.",
-		  "invalid_argument: a.json: The expression cannot be compiled by jq: syntax "
+		  "invalid_argument: a.json is structured data. The expression cannot be compiled "
+		  "by jq: syntax "
 		  "error, "
 		  "unexpected $end, expecting FORMAT or QQSTRING_START, line 1: .services[] | "
 		  ".a." },
 		{ SERVICES, "foo(1)",
-		  "invalid_argument: a.json: The expression cannot be compiled by jq: foo/1 is not "
+		  "invalid_argument: a.json is structured data. The expression cannot be compiled "
+		  "by jq: foo/1 is not "
 		  "defined, line 1: foo(1)" },
 		{ SERVICES, ".services.name",
-		  "invalid_argument: a.json: The expression fails. Value 1: Cannot index array "
+		  "invalid_argument: a.json is structured data. The expression fails. Value 1: "
+		  "Cannot index array "
 		  "with "
 		  "string \"name\"" },
 		{ SERVICES, "import \"a\" as a; 1",
-		  "invalid_argument: a.json: The expression cannot be compiled by jq: module not "
+		  "invalid_argument: a.json is structured data. The expression cannot be compiled "
+		  "by jq: module not "
 		  "found: a" },
 		{ "{\"a\": tru}", ".",
-		  "invalid_argument: a.json: It cannot be parsed: Invalid literal at line 1, "
+		  "invalid_argument: a.json is structured data. It cannot be parsed: Invalid "
+		  "literal at line 1, "
 		  "column "
 		  "10" },
 	};
@@ -300,6 +329,33 @@ static void a_structure_has_paths_kinds_and_counts(void **state)
 	       ".: array of 3 items\n.[]: object of 4 keys, 3 times\n");
 }
 
+/* Of a large object as of a small one, in little memory. */
+static void a_large_objects_structure_is_that_of_its_values(void **state)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(64 << 20);
+
+	(void)state;
+	buf_str(&text, "{\"empty\": {}, \"list\": [[], [1, 2], [3]], \"items\": [");
+	for (int i = 0; i < 60000; i++)
+		buf_printf(&text, "%s{\"id\": %d, \"s\": \"%0100d\", \"t\": [%s]}", i ? "," : "", i,
+		           0, i % 2 ? "null, {\"x\": true}" : "");
+	buf_str(&text, "], \"end\": false}");
+	expect(text.data, &(const struct asked){ .name = "a.json", .memory_bytes = 16 << 20 },
+	       ".: object of 4 keys\n"
+	       ".empty: object\n"
+	       ".list: array of 3 items\n"
+	       ".list[]: array of 0 to 2 items, 3 times\n"
+	       ".list[][]: integer, 3 times, 1 to 3\n"
+	       ".items: array of 60000 items\n"
+	       ".items[]: object of 3 keys, 60000 times\n"
+	       ".items[].id: integer, 0 to 59999\n"
+	       ".items[].s: string, \"0000000000000000000000000000000000000000…\"\n"
+	       ".items[].t: array of 0 to 2 items\n"
+	       ".items[].t[]: null (30000) | object of 1 key (30000), 60000 times\n"
+	       ".items[].t[].x: boolean\n"
+	       ".end: boolean\n");
+}
+
 /* An object with many keys whose values are alike is a table: one path for all. */
 static void a_table_is_one_path(void **state)
 {
@@ -328,7 +384,8 @@ static void what_does_not_end_is_one_error(void **state)
 		{ "def f: f; f",
 		  "too_large: a.json is structured data that could not be read within", 0 },
 		{ "[range(1e12)]", "too_large: a.json", 32 << 20 },
-		{ "def f: 1 + f; f", "too_large: a.json: The query needs more than 64 MB",
+		{ "def f: 1 + f; f",
+		  "too_large: a.json is structured data. The query needs more than 64 MB",
 		  64 << 20 },
 		{ "reduce range(1e7) as $i (0; [.]) | tojson", "_", 256 << 20 },
 		{ "\"x\" * 1e9 | length", "_", 64 << 20 },
@@ -363,10 +420,12 @@ static void hostile_files_are_one_error_or_an_answer(void **state)
 	for (int i = 0; i < 100000; i++)
 		buf_char(&deep, '[');
 	got = answer(buf_view(&deep), &(const struct asked){ .name = "a.json", .query = "." });
-	assert_non_null(
-		strstr(got, "invalid_argument: a.json: It cannot be parsed: Exceeds depth"));
+	assert_non_null(strstr(
+		got,
+		"invalid_argument: a.json is structured data. It cannot be parsed: Exceeds depth"));
 	expect("[1,\x01]", &(const struct asked){ .name = "a.json", .query = "." },
-	       "invalid_argument: a.json: It cannot be parsed: Invalid numeric literal at line 1, "
+	       "invalid_argument: a.json is structured data. It cannot be parsed: Invalid numeric "
+	       "literal at line 1, "
 	       "column 5");
 	free(mem_steal(&got));
 	got = answer(SPAN("[\"a\0b\"]"), &(const struct asked){ .name = "a.json", .query = "." });
@@ -387,21 +446,25 @@ static void sql_only_reads(void **state)
 		{ NULL,
 		  "users: table of 2 rows (id INTEGER KEY, name TEXT, score REAL, data BLOB)\n"
 		  "v: view (name TEXT)\n" },
-		{ "DELETE FROM users", "invalid_argument: d.db: The database is only read" },
+		{ "DELETE FROM users",
+		  "invalid_argument: d.db is an SQLite database. The database is only read" },
 		{ "INSERT INTO users(id) VALUES (9) RETURNING id",
-		  "invalid_argument: d.db: The database" },
+		  "invalid_argument: d.db is an SQLite database. The database" },
 		{ "ATTACH '/etc/passwd' AS p",
-		  "invalid_argument: d.db: The database is only read, so "
+		  "invalid_argument: d.db is an SQLite database. The database is only read, so "
 		  "ATTACH is not allowed" },
-		{ "VACUUM INTO '/tmp/x'", "invalid_argument: d.db: The database is only read" },
+		{ "VACUUM INTO '/tmp/x'",
+		  "invalid_argument: d.db is an SQLite database. The database is only read" },
 		{ "PRAGMA journal_mode = WAL",
-		  "invalid_argument: d.db: The database is only read, so "
+		  "invalid_argument: d.db is an SQLite database. The database is only read, so "
 		  "PRAGMA journal_mode is not allowed" },
 		{ "SELECT load_extension('x')",
-		  "invalid_argument: d.db: The database is only read, so the "
+		  "invalid_argument: d.db is an SQLite database. The database is only read, so the "
 		  "function load_extension is not allowed" },
-		{ "SELECT 1; SELECT 2", "invalid_argument: d.db: sql must be one statement." },
-		{ "SELEC 1", "invalid_argument: d.db: SQLite does not accept the statement: near "
+		{ "SELECT 1; SELECT 2",
+		  "invalid_argument: d.db is an SQLite database. sql must be one statement." },
+		{ "SELEC 1", "invalid_argument: d.db is an SQLite database. SQLite does not accept "
+		             "the statement: near "
 		             "\"SELEC\": syntax error, at \"SELEC 1\"." },
 	};
 	char folder[] = "/tmp/test_query.XXXXXX", path[64], command[600];
@@ -446,6 +509,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(expressions_give_what_jq_gives),
+		cmocka_unit_test(other_formats_are_trees),
 		cmocka_unit_test(a_wrong_expression_is_a_sentence_with_its_place),
 		cmocka_unit_test(errors_of_single_values_do_not_end_the_others),
 		cmocka_unit_test(results_come_in_parts),
@@ -453,6 +517,7 @@ int main(void)
 		cmocka_unit_test(only_expressions_about_one_element_stream),
 		cmocka_unit_test(elements_are_found_in_pieces_of_any_size),
 		cmocka_unit_test(a_structure_has_paths_kinds_and_counts),
+		cmocka_unit_test(a_large_objects_structure_is_that_of_its_values),
 		cmocka_unit_test(a_table_is_one_path),
 		cmocka_unit_test(what_does_not_end_is_one_error),
 		cmocka_unit_test(hostile_files_are_one_error_or_an_answer),

@@ -122,6 +122,9 @@ static const char *const telling[] = {
 	"paths", "changes", "question", "pid", "title", "name", "strategic_intent",
 };
 
+/* And what is asked of a file. */
+static const char *const of_file[] = { "query", "sql" };
+
 static void say_change(struct buf *out, const json_t *change)
 {
 	const char *kind = json_string_value(json_object_get(change, "kind"));
@@ -178,6 +181,11 @@ char *display_call(const struct tool *tool, const json_t *args)
 
 	for (size_t i = 0; i < ARRAY_LEN(telling) && !text.len; i++)
 		say_value(&text, json_object_get(args, telling[i]));
+	for (size_t i = 0; i < ARRAY_LEN(of_file) && json_object_get(args, "file_path"); i++)
+		if (json_is_string(json_object_get(args, of_file[i]))) {
+			buf_str(&text, ": ");
+			say_value(&text, json_object_get(args, of_file[i]));
+		}
 	if (!text.len)
 		json_print(&text, args, 0);
 	if (!text.len && tool)
@@ -221,6 +229,20 @@ static void say_file(struct buf *out, const json_t *result)
 	else if (json_object_get(result, "derived"))
 		buf_printf(out, ", %s", json_string_value(json_object_get(
 		                                json_object_get(result, "derived"), "from")));
+}
+
+/* Of a query: a line each. */
+static void say_results(struct buf *out, const json_t *results)
+{
+	size_t i;
+	json_t *value;
+
+	json_array_foreach((json_t *)results, i, value) {
+		if (out->len > OTHER_MAX)
+			return;
+		display_add_line(out, SPAN(""));
+		json_print(out, value, 0);
+	}
 }
 
 static void say_changes(struct buf *out, const json_t *result)
@@ -279,7 +301,7 @@ static void say_parts(struct buf *out, const json_t *parts)
 static void say_result(struct buf *out, const struct tool *tool, const json_t *result)
 {
 	static const char *const parts[] = { "message", "output", "exception", "value", "diff",
-		                             "text" };
+		                             "text", "structure" };
 
 	if (json_is_array(result)) {
 		say_files(out, result);
@@ -295,6 +317,8 @@ static void say_result(struct buf *out, const struct tool *tool, const json_t *r
 			display_add_line(out, text);
 	}
 	say_parts(out, json_object_get(result, "output"));
+	if (tool && tool_kind_of(tool) == TOOL_KIND_READ)
+		say_results(out, json_object_get(result, "results"));
 	say_changes(out, result);
 	say_denials(out, result);
 	if (!out->len && tool && tool_kind_of(tool) == TOOL_KIND_READ &&

@@ -21,6 +21,7 @@ extern const struct tool tool_update_notebook;
 extern const struct tool tool_list_directory;
 extern const struct tool tool_search_files;
 extern const struct tool tool_glob;
+extern const struct tool tool_query_data;
 extern const struct tool tool_run_shell_command;
 extern const struct tool tool_run_python;
 extern const struct tool tool_list_background_processes;

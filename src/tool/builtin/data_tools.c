@@ -102,7 +102,6 @@ const struct tool tool_update_data = {
 	.result_schema = RESULT_SCHEMA_EDITOR,
 	.run = run_update_data,
 	.plans = true,
-	.rare = true,
 };
 
 /* ---- update_notebook ---------------------------------------------------------------- */
@@ -172,5 +171,4 @@ const struct tool tool_update_notebook = {
 	.result_schema = RESULT_SCHEMA_EDITOR,
 	.run = run_update_notebook,
 	.plans = true,
-	.rare = true,
 };

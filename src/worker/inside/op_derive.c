@@ -73,6 +73,8 @@ static bool hash_derived(const struct derived_file *file, struct sha256 *ret, ui
 
 static bool wanted(const struct derived_file *file, const struct read_request *request)
 {
+	if (request->query || request->sql)
+		return true;
 	switch (file->known) {
 	case DERIVE_UNKNOWN:
 		return false;
@@ -87,6 +89,15 @@ static bool wanted(const struct derived_file *file, const struct read_request *r
 	return false;
 }
 
+/* Milliseconds: a large file may take longer, since all of it is read. */
+static unsigned query_time(const struct read_request *request, uint64_t size)
+{
+	const uint64_t ms = (request->derive_ms ? request->derive_ms : LIMIT_DERIVE_MS) +
+	                    size / LIMIT_QUERY_BYTES_MS;
+
+	return ms < UINT32_MAX / 2 ? (unsigned)ms : UINT32_MAX / 2;
+}
+
 static bool run_derive(const struct derived_file *file, const struct read_request *request,
                        struct read_result *ret, struct err *err)
 {
@@ -96,7 +107,9 @@ static bool run_derive(const struct derived_file *file, const struct read_reques
 		                       .size = (uint64_t)file->stat.st_size,
 		                       .want = request->query || request->sql ? DERIVE_QUERY :
 		                                                                DERIVE_TEXT,
-		                       .query = request->query, .sql = request->sql,
+		                       .query = request->query && *request->query ?
+		                                request->query : NULL,
+		                       .sql = request->sql,
 		                       .first_line = request->start_line,
 		                       .max_bytes = request->max_bytes,
 		                       .timeout_ms = request->derive_ms,
@@ -108,6 +121,8 @@ static bool run_derive(const struct derived_file *file, const struct read_reques
 
 	if (request->part && !read_parse_part(request->part, &what, &words, err))
 		return false;
+	if (what.want == DERIVE_QUERY)
+		what.timeout_ms = query_time(request, what.size);
 	if (!request->part && what.want == DERIVE_TEXT)
 		most = LIMIT_DERIVE_FIRST; /* an outline says what more there is */
 	if (!what.max_bytes || what.max_bytes > most)

@@ -30,7 +30,27 @@ def responses(request):
 def test_few_are_declared(world):
     use(world)
     (request,) = world.run([[text("Hi.")]], "-p", "Hi.").sent
-    assert len(foreign(request)) == 3 and not WAYS & set(declared(request))
+    assert len(foreign(request)) == 3 and "mcp_fake" not in context(request)
+
+
+def test_rare_tools_of_our_own_are_announced(world):
+    (request,) = world.run([[text("Hi.")]], "-p", "Hi.").sent
+    assert "query_data" not in declared(request) and WAYS <= set(declared(request))
+    assert "- query_data: Queries a data file" in context(request)
+    world.settings(hasp={"tools": {"defer": "off"}})
+    (request,) = world.run([[text("Hi.")]], "-p", "Hi.").sent
+    assert "query_data" in declared(request) and not WAYS & set(declared(request))
+
+
+def test_a_rare_tool_is_found_and_called(world):
+    world.write("d.json", '{"a": [1, 2, 3]}')
+    done = world.run([[call("search_tools", {"query": "jq expression json"})],
+                      [call("call_tool", {"name": "query_data", "arguments": {"file_path": "d.json", "query": ".a | add"}})],
+                      [text("Done.")]], "-p", "Hi.")
+    (found,) = responses(done.sent[1])
+    assert found["response"]["tools"][0]["name"] == "query_data"
+    (answer,) = responses(done.sent[2])
+    assert answer["response"]["results"] == [6], answer
 
 
 @pytest.mark.parametrize("settings,deferred", [({"defer": "off"}, False), ({}, True),
@@ -39,7 +59,7 @@ def test_many_are_announced(world, settings, deferred):
     use(world, "large", **settings)
     (request,) = world.run([[text("Hi.")]], "-p", "Hi.").sent
     assert (len(foreign(request)) == 0) == deferred
-    assert (WAYS <= set(declared(request))) == deferred
+    assert (WAYS <= set(declared(request))) == (settings.get("defer") != "off")
     assert ("- mcp_fake_large7: Large number 7." in context(request)) == deferred
 
 

@@ -66,6 +66,10 @@ CALLS = [
     ("apply_changes", {"changes": "nonsense"}),
     ("list_directory", {"path": "."}),
     ("list_directory", {"path": "missing"}),
+    ("query_data", {"file_path": "d.json"}),
+    ("query_data", {"file_path": "d.json", "query": ".[] | .a"}),
+    ("query_data", {"file_path": "d.json", "query": ".["}),
+    ("query_data", {"file_path": "a.txt"}),
     ("search_files", {"pattern": "t[wh]"}),
     ("search_files", {"pattern": "("}),
     ("glob", {"pattern": "*.txt"}),
@@ -76,6 +80,7 @@ CALLS = [
                          ids=["%d-%s" % (i, call[0]) for i, call in enumerate(CALLS)])
 def test_results_are_what_the_output_schema_says(ws, name, arguments):
     ws.write("a.txt", "one\ntwo\nthree\n")
+    ws.write("d.json", '[{"a": 1}, 2, {"a": [null]}]')
     ws.write("p.png", png())
     ws.write("program", b"\x7fELF\x02\x01\x01" + bytes(64))
     arguments = {key: ws.sha256("a.txt") if value == "$a" else value
