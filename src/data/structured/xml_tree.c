@@ -17,7 +17,7 @@
 
 enum { XML_ATTRIBUTES_MAX = 1000 };
 
-struct xml_attribute {
+struct xml_tree_attribute {
 	struct structured_range name, value; /* the value with its quotation marks */
 	uint32_t next;                       /* 1 + its index; 0: none */
 };
@@ -37,7 +37,7 @@ struct xml_reader {
 	uint32_t at;
 	struct xml_element *elements; /* owned */
 	size_t count, cap;
-	struct xml_attribute *attributes; /* owned */
+	struct xml_tree_attribute *attributes; /* owned */
 	size_t attribute_count, attribute_cap;
 	uint32_t open;  /* 1 + index; 0: none */
 	unsigned depth;
@@ -152,10 +152,10 @@ static struct xml_element *xml_open(struct xml_reader *reader)
 	return reader->open ? &reader->elements[reader->open - 1] : NULL;
 }
 
-static bool xml_attribute(struct xml_reader *reader)
+static bool xml_tree_attribute(struct xml_reader *reader)
 {
 	struct xml_element *element = &reader->elements[reader->count - 1];
-	struct xml_attribute it = { .name.start = reader->at };
+	struct xml_tree_attribute it = { .name.start = reader->at };
 	struct span name;
 	const char *end;
 
@@ -240,7 +240,7 @@ static bool xml_start_tag(struct xml_reader *reader)
 			reader->at++;
 			return true;
 		}
-		if (reader->at == before || !xml_attribute(reader))
+		if (reader->at == before || !xml_tree_attribute(reader))
 			return reader->at == before ?
 			               xml_refuse(reader, before, "the tag has no end") : false;
 	}
@@ -368,7 +368,7 @@ static bool xml_build_attributes(struct xml_reader *reader, const struct xml_ele
 	struct structured *tree = reader->tree;
 
 	for (uint32_t i = element->attribute; i; i = reader->attributes[i - 1].next) {
-		const struct xml_attribute *it = &reader->attributes[i - 1];
+		const struct xml_tree_attribute *it = &reader->attributes[i - 1];
 		const uint32_t member = tree_add(tree, node, STRUCTURED_STRING, reader->err);
 		struct structured_range value = it->value;
 
