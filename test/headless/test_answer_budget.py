@@ -84,9 +84,11 @@ ELSEWHERE = {
 
 # Those that `hasp tool` and `hasp serve mcp` have, too.
 BUILT_IN = {"read_file", "read_many_files", "safe_patch", "write_file", "update_file", "apply_changes", "search_files", "glob",
-            "list_directory", "query_data", "run_shell_command", "list_background_processes", "read_background_output",
+            "list_directory", "query_data", "update_data", "update_notebook", "run_shell_command",
+            "list_background_processes", "read_background_output",
             "write_background_input", "kill_background_process"}
 
+OF_DATA = {"file_path": "n.json", "base_content_sha256": "$n.json"}
 ROWS = {
     "read_file": [Row({"file_path": "p.txt", "max_lines": MANY}), Row({"file_path": "one.txt", "max_line_chars": 10 ** 6})],
     "read_many_files": [Row({"paths": ["many"]}, crowd=True), Row({"paths": ["p.txt", "one.txt"]}),
@@ -114,6 +116,9 @@ ROWS = {
                    Row({"file_path": "n.json", "query": ".[].words", "max_results": 10000}),
                    Row({"file_path": "n.json", "query": ".[] | .none.x", "max_results": 10000}),
                    Row({"file_path": "n.json", "query": ".[0].words | .x"}, refused="invalid_argument")],
+    "update_data": [Row(dict(OF_DATA, changes=[{"op": "set", "path": ".[%d].words" % i, "value": i} for i in range(200)])),
+                    Row(dict(OF_DATA, changes=[{"op": "set", "path": ".[0].none.x", "value": 1}]), refused="invalid_argument")],
+    "update_notebook": [Row(dict(OF_DATA, changes=[{"op": "delete", "cell": "x"}]), refused="invalid_argument")],
     "run_shell_command": [Row({"command": "seq %d" % MANY}), Row({"command": "seq %d >&2; exit 3" % MANY})],
     "list_background_processes": [Row({}, before=[started("true " + "x" * 20000) for _ in range(10)])],
     "read_background_output": [Row({"pid": 1, "lines": MANY}, before=[started("seq %d" % MANY), END]),
