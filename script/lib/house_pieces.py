@@ -35,7 +35,7 @@ FOR_OTHERS = {
     "search_cache_settle": WATCHED, "global_ignore_path": WATCHED, "colour_painted": WATCHED, "colour_language": WATCHED,
     "job_output_bytes": WATCHED, "markdown_held": WATCHED, "bus_topic_members": WATCHED, "wire_layout_least": WATCHED,
     "kind_at": "the test that each row names its source",
-    "format_picture": "readers of formats that have pages",
+    "format_at": CASES, "format_by_key": CASES, "query_streams": CASES,
     "format_derive": "tests with readers that are made to do harm",
     "a2a_host_is_loopback": CASES, "compact_transcript_write": CASES, "compact_tail": CASES,
     "structured_find": CASES, "a2a_host_is_loopback": CASES, "compact_transcript_write": CASES, "compact_tail": CASES,

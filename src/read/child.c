@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The child's side: first it gives up what it does not need, then it looks at the file. */
-#include "read/format.h"
+#include "read/child.h"
 
 #include <errno.h>
 #include <fcntl.h>

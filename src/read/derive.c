@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "read/format.h"
+#include "read/child.h"
 
 enum {
 	JSON_SLACK = 64 << 10,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a reader found, as JSON and back: from the child, and over the wire. */
-#include "read/format.h"
+#include "read/child.h"
 
 #include <string.h>
 

@@ -17,7 +17,7 @@ enum {
 	NAME_MAX_CELL = 80,
 };
 
-struct notebook {
+struct ipynb {
 	const json_t *cells; /* borrowed */
 	const char *language;
 	const struct derive_request *request;
@@ -52,7 +52,7 @@ static struct span cell_id(const json_t *cell)
 /* ---- outputs --------------------------------------------------------------------------- */
 
 /* Text without terminal escapes, at most `room` bytes, with how much is left out. */
-static size_t notebook_output(struct notebook *notebook, struct span text, size_t room)
+static size_t notebook_output(struct ipynb *notebook, struct span text, size_t room)
 {
 	_cleanup_buf_ struct buf plain = BUF_INIT(text.len + 1);
 	struct span head;
@@ -76,7 +76,7 @@ static size_t notebook_output(struct notebook *notebook, struct span text, size_
 }
 
 /* Pictures of a cell that is asked for are handed over; others are named. */
-static void put_picture(struct notebook *notebook, const char *type, const json_t *data)
+static void put_picture(struct ipynb *notebook, const char *type, const json_t *data)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_DERIVE_PICTURES / 3 * 4 + 4);
 	json_t *picture;
@@ -95,7 +95,7 @@ static void put_picture(struct notebook *notebook, const char *type, const json_
 }
 
 /* An output's representations: pictures, then its text, else their names. */
-static size_t notebook_data(struct notebook *notebook, const json_t *data, size_t room)
+static size_t notebook_data(struct ipynb *notebook, const json_t *data, size_t room)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(NOTEBOOK_MAX);
 	const json_t *plain = json_object_get(data, "text/plain"), *value;
@@ -111,7 +111,7 @@ static size_t notebook_data(struct notebook *notebook, const json_t *data, size_
 	return text.len ? notebook_output(notebook, buf_view(&text), room) : 0;
 }
 
-static size_t notebook_error(struct notebook *notebook, const json_t *output, size_t room)
+static size_t notebook_error(struct ipynb *notebook, const json_t *output, size_t room)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(NOTEBOOK_MAX);
 	const json_t *lines = json_object_get(output, "traceback"), *line;
@@ -128,7 +128,7 @@ static size_t notebook_error(struct notebook *notebook, const json_t *output, si
 	return notebook_output(notebook, buf_view(&text), room);
 }
 
-static void put_outputs(struct notebook *notebook, const json_t *outputs)
+static void put_outputs(struct ipynb *notebook, const json_t *outputs)
 {
 	size_t room = notebook->request->cell ? OUTPUT_CELL_MAX : OUTPUT_MAX, i;
 	const json_t *output;
@@ -154,7 +154,7 @@ static void put_outputs(struct notebook *notebook, const json_t *outputs)
 
 /* ---- cells ----------------------------------------------------------------------------- */
 
-static void notebook_cell(struct notebook *notebook, size_t number, const json_t *cell)
+static void notebook_cell(struct ipynb *notebook, size_t number, const json_t *cell)
 {
 	_cleanup_buf_ struct buf source = BUF_INIT(NOTEBOOK_MAX);
 	const struct span type = json_span(json_object_get(cell, "cell_type"));
@@ -174,7 +174,7 @@ static void notebook_cell(struct notebook *notebook, size_t number, const json_t
 }
 
 /* By its first line that says something. */
-static void outline_cell(struct notebook *notebook, size_t number, const json_t *cell)
+static void outline_cell(struct ipynb *notebook, size_t number, const json_t *cell)
 {
 	_cleanup_buf_ struct buf source = BUF_INIT(NOTEBOOK_MAX);
 	const struct span type = json_span(json_object_get(cell, "cell_type"));
@@ -193,7 +193,7 @@ static void outline_cell(struct notebook *notebook, size_t number, const json_t 
 }
 
 /* By its id, else by its number; 0: there is none. */
-static size_t find_cell(const struct notebook *notebook, const char *name)
+static size_t find_cell(const struct ipynb *notebook, const char *name)
 {
 	const struct span text = span_str(name);
 	size_t i, number = 0;
@@ -207,7 +207,7 @@ static size_t find_cell(const struct notebook *notebook, const char *name)
 	return number <= json_array_size(notebook->cells) ? number : 0;
 }
 
-static bool notebook_cells(struct notebook *notebook, struct err *err)
+static bool notebook_cells(struct ipynb *notebook, struct err *err)
 {
 	const char *only = notebook->request->cell;
 	const size_t found = only ? find_cell(notebook, only) : 0;
@@ -228,7 +228,7 @@ static bool notebook_cells(struct notebook *notebook, struct err *err)
 	return true;
 }
 
-static void put_facts(struct notebook *notebook, const json_t *top)
+static void put_facts(struct ipynb *notebook, const json_t *top)
 {
 	const json_t *metadata = json_object_get(top, "metadata");
 	const json_t *language = json_object_get(metadata, "language_info");
@@ -250,7 +250,7 @@ bool format_ipynb_read(const struct format_input *input, const struct derive_req
                        struct derive_result *ret, struct err *err)
 {
 	_cleanup_buf_ struct buf bytes = BUF_INIT(NOTEBOOK_MAX);
-	struct notebook notebook = { .request = request, .ret = ret };
+	struct ipynb notebook = { .request = request, .ret = ret };
 	json_auto_t *top = NULL;
 	struct err problem = ERR_INIT;
 

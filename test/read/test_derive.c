@@ -27,7 +27,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "read/format.h"
+#include "read/child.h"
 #include "read/text_out.h"
 #include "sandbox/apply/filter.h"
 

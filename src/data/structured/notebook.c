@@ -9,7 +9,7 @@
 #include "data/json.h"
 #include "data/structured/private.h"
 
-struct notebook_text {
+struct notebook {
 	struct structured tree;
 	const struct structured_node *cells;
 	bool ids;         /* nbformat 4.5: cells have ids */
@@ -20,7 +20,7 @@ struct notebook_text {
 
 /* ---- the notebook ------------------------------------------------------------------- */
 
-static const struct structured_node *notebook_member(const struct notebook_text *notebook,
+static const struct structured_node *notebook_member(const struct notebook *notebook,
                                                      const struct structured_node *object,
                                                      const char *name)
 {
@@ -30,7 +30,7 @@ static const struct structured_node *notebook_member(const struct notebook_text 
 	               tree_member(&notebook->tree, object, span_str(name), &again) : NULL;
 }
 
-static long notebook_number(const struct notebook_text *notebook, const char *name)
+static long notebook_number(const struct notebook *notebook, const char *name)
 {
 	const struct structured_node *node =
 		notebook_member(notebook, structured_root(&notebook->tree), name);
@@ -42,7 +42,7 @@ static long notebook_number(const struct notebook_text *notebook, const char *na
 	return strtol(digits, NULL, 10);
 }
 
-static bool notebook_open(struct notebook_text *notebook, struct err *err)
+static bool notebook_open(struct notebook *notebook, struct err *err)
 {
 	if (!structured_parse(STRUCTURED_JSON, notebook->text, &notebook->tree, err))
 		return false;
@@ -55,7 +55,7 @@ static bool notebook_open(struct notebook_text *notebook, struct err *err)
 	return true;
 }
 
-static struct span notebook_cell_text(const struct notebook_text *notebook,
+static struct span notebook_cell_text(const struct notebook *notebook,
 				      const struct structured_node *cell,
                              const char *name)
 {
@@ -65,7 +65,7 @@ static struct span notebook_cell_text(const struct notebook_text *notebook,
 }
 
 /* The cell that is named, by its id or number. */
-static bool cell_find(const struct notebook_text *notebook, const json_t *named, size_t *ret,
+static bool cell_find(const struct notebook *notebook, const json_t *named, size_t *ret,
                       struct err *err)
 {
 	_cleanup_buf_ struct buf shown = BUF_INIT(300);
@@ -97,7 +97,7 @@ static bool cell_find(const struct notebook_text *notebook, const json_t *named,
 /* ---- operations --------------------------------------------------------------------- */
 
 /* Adds a change of `.cells[index]MEMBER`; `value` is taken, NULL: none. */
-static void cell_change(struct notebook_text *notebook, const char *op, size_t index, const char *member,
+static void cell_change(struct notebook *notebook, const char *op, size_t index, const char *member,
                         json_t *value)
 {
 	json_t *change = json_pack("{s:s, s:o}", "op", op, "path",
@@ -120,7 +120,7 @@ static json_t *source_lines(struct span text)
 }
 
 /* An id that is always the same for the same notebook and operation: a dry run plans it. */
-static json_t *cell_new_id(const struct notebook_text *notebook)
+static json_t *cell_new_id(const struct notebook *notebook)
 {
 	_cleanup_buf_ struct buf seed = BUF_INIT(LIMIT_STRUCTURED_BYTES + 100);
 	char hex[SHA256_HEX_SIZE];
@@ -134,7 +134,7 @@ static json_t *cell_new_id(const struct notebook_text *notebook)
 }
 
 /* The index that a cell comes to stand at: after the one named, or first. */
-static bool cell_target(const struct notebook_text *notebook, const json_t *operation, size_t *ret,
+static bool cell_target(const struct notebook *notebook, const json_t *operation, size_t *ret,
                         struct err *err)
 {
 	const json_t *after = json_object_get(operation, "after");
@@ -148,7 +148,7 @@ static bool cell_target(const struct notebook_text *notebook, const json_t *oper
 	return true;
 }
 
-static bool cell_insert(struct notebook_text *notebook, const json_t *operation, struct err *err)
+static bool cell_insert(struct notebook *notebook, const json_t *operation, struct err *err)
 {
 	const char *type = json_string_value(json_object_get(operation, "cell_type"));
 	const bool code = !type || span_eq(span_str(type), SPAN("code"));
@@ -171,7 +171,7 @@ static bool cell_insert(struct notebook_text *notebook, const json_t *operation,
 	return true;
 }
 
-static void cell_clear(struct notebook_text *notebook, const struct structured_node *cell, size_t index)
+static void cell_clear(struct notebook *notebook, const struct structured_node *cell, size_t index)
 {
 	if (!span_eq(notebook_cell_text(notebook, cell, "cell_type"), SPAN("code")))
 		return;
@@ -180,7 +180,7 @@ static void cell_clear(struct notebook_text *notebook, const struct structured_n
 }
 
 /* Another type has other members: outputs and execution_count are those of code. */
-static void cell_retype(struct notebook_text *notebook, const struct structured_node *cell, size_t index,
+static void cell_retype(struct notebook *notebook, const struct structured_node *cell, size_t index,
                         const char *type)
 {
 	const bool code = span_eq(span_str(type), SPAN("code"));
@@ -197,7 +197,7 @@ static void cell_retype(struct notebook_text *notebook, const struct structured_
 		cell_change(notebook, "delete", index, ".outputs", NULL);
 }
 
-static bool cell_replace(struct notebook_text *notebook, const json_t *operation, struct err *err)
+static bool cell_replace(struct notebook *notebook, const json_t *operation, struct err *err)
 {
 	const json_t *source = json_object_get(operation, "source");
 	const char *type = json_string_value(json_object_get(operation, "cell_type"));
@@ -221,7 +221,7 @@ static bool cell_replace(struct notebook_text *notebook, const json_t *operation
 	return true;
 }
 
-static bool cell_move(struct notebook_text *notebook, const json_t *operation, struct err *err)
+static bool cell_move(struct notebook *notebook, const json_t *operation, struct err *err)
 {
 	const struct structured_node *cell;
 	size_t from, to;
@@ -240,7 +240,7 @@ static bool cell_move(struct notebook_text *notebook, const json_t *operation, s
 	return true;
 }
 
-static bool cell_delete(struct notebook_text *notebook, const json_t *operation, struct err *err)
+static bool cell_delete(struct notebook *notebook, const json_t *operation, struct err *err)
 {
 	size_t index;
 
@@ -250,7 +250,7 @@ static bool cell_delete(struct notebook_text *notebook, const json_t *operation,
 	return true;
 }
 
-static bool cell_clear_outputs(struct notebook_text *notebook, const json_t *operation, struct err *err)
+static bool cell_clear_outputs(struct notebook *notebook, const json_t *operation, struct err *err)
 {
 	const json_t *named = json_object_get(operation, "cell");
 	const struct structured_node *cell = structured_first(&notebook->tree, notebook->cells);
@@ -267,11 +267,11 @@ static bool cell_clear_outputs(struct notebook_text *notebook, const json_t *ope
 	       err_set(err, ERR_INVALID_ARGUMENT, "There is no cell of code to clear.");
 }
 
-static bool cell_operate(struct notebook_text *notebook, const json_t *operation, struct err *err)
+static bool cell_operate(struct notebook *notebook, const json_t *operation, struct err *err)
 {
 	static const struct {
 		const char *op;
-		bool (*run)(struct notebook_text *notebook, const json_t *operation, struct err *err);
+		bool (*run)(struct notebook *notebook, const json_t *operation, struct err *err);
 	} rows[] = {
 		{ "insert", cell_insert }, { "replace", cell_replace }, { "delete", cell_delete },
 		{ "move", cell_move },     { "clear_outputs", cell_clear_outputs },
@@ -289,7 +289,7 @@ static bool cell_operate(struct notebook_text *notebook, const json_t *operation
 static bool notebook_once(struct span text, const json_t *operation, size_t turn, struct buf *out,
                           struct err *err)
 {
-	struct notebook_text notebook = { .text = text, .turn = turn, .changes = json_array() };
+	struct notebook notebook = { .text = text, .turn = turn, .changes = json_array() };
 	struct err why = ERR_INIT;
 	bool ok = notebook_open(&notebook, err) && cell_operate(&notebook, operation, err);
 
