@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules that ask for several people: an approval of hasp.approval is the owner's vote, and no more than that."""
+"""Rules that ask for several people: an approval of hasp.approval is the owner's vote, and no
+more than that."""
 import asyncio
 import contextlib
 import json
@@ -33,8 +34,16 @@ class Page:
         self.opener = opener
 
     def post(self, path, **body):
-        request = urllib.request.Request(self.origin + path, json.dumps(body).encode(), {
-            "Cookie": self.cookie, "Origin": self.origin, "X-Hasp": self.key, "Content-Type": "application/json"})
+        request = urllib.request.Request(
+            self.origin + path,
+            json.dumps(body).encode(),
+            {
+                "Cookie": self.cookie,
+                "Origin": self.origin,
+                "X-Hasp": self.key,
+                "Content-Type": "application/json",
+            },
+        )
         with self.opener.open(request, timeout=60) as answer:
             return json.load(answer)
 
@@ -42,8 +51,11 @@ class Page:
         return Page(self.post("/api/invite", name=name, role="approve")["url"])
 
     def answer(self, question, outcome):
-        self.post("/api/sessions/1/answer", topic="tool-confirmation-response",
-                  answer={"correlationId": question.raw["correlationId"], "outcome": outcome})
+        self.post(
+            "/api/sessions/1/answer",
+            topic="tool-confirmation-response",
+            answer={"correlationId": question.raw["correlationId"], "outcome": outcome},
+        )
 
 
 def ruled(world, more):
@@ -53,19 +65,23 @@ def ruled(world, more):
     return world.model(call("run_shell_command", command="touch made"), say("Done."))
 
 
-@pytest.mark.parametrize("rule, made", [
-    ("approvals = 1", True),
-    ("approvals = 2", False),
-    ('approvals = 1\nreviewers = ["anna"]', False),
-    ('approvals = 1\nreviewers = ["anna"]\nowner = "counts"', True),
-    ('approvals = 1\nreviewers = ["anna"]\nowner = "may_be_outvoted"', False),
-])
+@pytest.mark.parametrize(
+    "rule, made",
+    [
+        ("approvals = 1", True),
+        ("approvals = 2", False),
+        ('approvals = 1\nreviewers = ["anna"]', False),
+        ('approvals = 1\nreviewers = ["anna"]\nowner = "counts"', True),
+        ('approvals = 1\nreviewers = ["anna"]\nowner = "may_be_outvoted"', False),
+    ],
+)
 def test_everything_is_one_vote_of_the_owner(world, rule, made):
     model = ruled(world, rule)
 
     async def work():
         async with hasp.Agent(model, ".", approval=hasp.approval.Everything()) as agent:
             return [event async for event in agent.prompt("go")]
+
     events = asyncio.run(work())
     assert (world.root / "made").exists() == made
     if not made:
@@ -99,14 +115,40 @@ class WithAnna:
             self.anna.answer(self.asked[0], outcome)
 
 
-@pytest.mark.parametrize("rule, own, annas, votes, made", [
-    ("approvals = 2", hasp.Answer.once(), "proceed_once", [("owner", "approve"), ("anna", "approve")], True),
-    ("approvals = 2", hasp.Answer.once(), "cancel", [("owner", "approve"), ("anna", "veto")], False),
-    ('approvals = 1\nreviewers = ["anna"]', hasp.Answer.once(), "proceed_once", [("anna", "approve")], True),
-    ('approvals = 1\nreviewers = ["anna"]', hasp.Answer.no(), None, [("owner", "veto")], False),
-    ('approvals = 1\nreviewers = ["anna"]\nowner = "may_be_outvoted"', hasp.Answer.no(), "proceed_once",
-     [("owner", "against"), ("anna", "approve")], True),
-])
+@pytest.mark.parametrize(
+    "rule, own, annas, votes, made",
+    [
+        (
+            "approvals = 2",
+            hasp.Answer.once(),
+            "proceed_once",
+            [("owner", "approve"), ("anna", "approve")],
+            True,
+        ),
+        (
+            "approvals = 2",
+            hasp.Answer.once(),
+            "cancel",
+            [("owner", "approve"), ("anna", "veto")],
+            False,
+        ),
+        (
+            'approvals = 1\nreviewers = ["anna"]',
+            hasp.Answer.once(),
+            "proceed_once",
+            [("anna", "approve")],
+            True,
+        ),
+        ('approvals = 1\nreviewers = ["anna"]', hasp.Answer.no(), None, [("owner", "veto")], False),
+        (
+            'approvals = 1\nreviewers = ["anna"]\nowner = "may_be_outvoted"',
+            hasp.Answer.no(),
+            "proceed_once",
+            [("owner", "against"), ("anna", "approve")],
+            True,
+        ),
+    ],
+)
 def test_rules_hold_for_the_owner_who_is_a_program(world, rule, own, annas, votes, made):
     model = ruled(world, rule)
     approval = WithAnna(own, annas)
@@ -117,7 +159,10 @@ def test_rules_hold_for_the_owner_who_is_a_program(world, rule, own, annas, vote
             with contextlib.suppress(hasp.Cancelled):  # a no without words ends the prompt
                 async for event in agent.prompt("go"):
                     approval.saw(event)
+
     asyncio.run(work())
     assert [vote for _, vote in approval.votes] == [vote for _, vote in votes]
-    assert [by for by, _ in approval.votes if by == "anna"] == [by for by, _ in votes if by == "anna"]
+    assert [by for by, _ in approval.votes if by == "anna"] == [
+        by for by, _ in votes if by == "anna"
+    ]
     assert (world.root / "made").exists() == made

@@ -54,7 +54,7 @@ def test_a_completed_path_is_one_whatever_is_in_it(world):
     world.write(name, "the content\n")
     with world.fake([[text("Read.")]]) as server:
         with world.hasp(server) as hasp:
-            hasp.wait("sandbox:").type("!cat it").wait("> it's").key("tab").key("enter").wait("the content").wait("exit 0")
+            hasp.wait("sandbox:").type("!cat it").wait("> it's").key("tab").wait("it\\'s").key("enter").wait("the content").wait("exit 0")
             hasp.wait(READY).key("backspace").type("see @it's\\ ").wait("> it's").key("tab").wait("c.txt").type(" please")
             hasp.wait(" please").key("enter").wait("Read.")
     sent = str(server.requests[-1].body["contents"][-1])
