@@ -129,7 +129,7 @@ bool tool_grant_has(const struct tool_grant *grant, const char *path);
 void tool_grant_join(struct tool_grant *grant, const struct tool_grant *more);
 void tool_grant_release(struct tool_grant *grant); /* leaves it empty */
 
-/* Settings of files that are no plain text (read/read.h); 0: the defaults. */
+/* Settings of files that are not plain text (read/read.h); 0: the defaults. */
 struct tool_formats {
 	bool off;             /* they are not read */
 	unsigned timeout_ms;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file that is no plain text, as a result: the text that its reader made, where it comes from, an
- * outline when there is more, and how to ask for that. */
+/* The result for a file that is not plain text: the text that its reader made, where it comes from,
+ * an outline when there is more, and how to ask for that. */
 #include <string.h>
 
 #include "base/limits.h"

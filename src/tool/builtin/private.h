@@ -220,7 +220,7 @@ size_t read_files_room(const struct session *session);
 bool read_files_within(struct provider *reader, const struct read_request *request, size_t room,
                        struct read_result *read, struct err *err);
 
-/* ---- files that are no plain text (derived.c) ---- */
+/* ---- files that are not plain text (derived.c) ---- */
 
 /* Has the request read them, as the session's settings say; `part`: of the call, or NULL. */
 void derived_ask(const struct session *session, const char *part, struct read_request *request);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading files that are no plain text: which of them a reader knows, and what it makes of them. */
+/* Reading files that are not plain text: which of them a reader knows, and what it makes of
+ * them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
