@@ -212,14 +212,15 @@ static bool number_styles_end(void *self, const char *name)
 
 /* ---- values ---------------------------------------------------------------------------- */
 
+/* `serial`: from 0 to the year 9999. */
 static void put_date(struct buf *out, double serial, bool since_1904, bool with_time)
 {
-	const double seconds = round(serial * 86400);
-	const double days = floor(seconds / 86400);
-	const unsigned rest = (unsigned)(seconds - days * 86400);
+	const int64_t seconds = (int64_t)(serial * 86400 + 0.5);
+	const int64_t days = seconds / 86400;
+	const unsigned rest = (unsigned)(seconds % 86400);
 	/* 1900 has a 29th of February in these, whose day is 60. */
-	const double shift = since_1904 ? 1462 : serial < 60 ? 1 : 0;
-	const time_t moment = (time_t)((days + shift - 25569) * 86400);
+	const int days_before = since_1904 ? 1462 : serial < 60 ? 1 : 0;
+	const time_t moment = (time_t)((days + days_before - 25569) * 86400);
 	struct tm parts;
 	char text[32];
 
@@ -248,7 +249,7 @@ static void put_cell_number(struct buf *out, struct span text, enum cell_shows s
 	if (*end || !isfinite(number)) {
 		buf_span(out, text);
 	} else if (shows == SHOWS_ELAPSED && fabs(number) < 1e7) {
-		const unsigned long seconds = (unsigned long)round(fabs(number) * 86400);
+		const unsigned long seconds = (unsigned long)(fabs(number) * 86400 + 0.5);
 
 		buf_printf(out, "%s%lu:%02lu:%02lu", number < 0 ? "-" : "", seconds / 3600,
 		           seconds / 60 % 60, seconds % 60);

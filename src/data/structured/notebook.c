@@ -64,7 +64,8 @@ static struct span notebook_cell_text(const struct notebook *notebook,
 	return node ? structured_text(&notebook->tree, node) : SPAN("");
 }
 
-/* The cell that is named, by its id or number. */
+/* The cell that is named, by its id or by its number from 1, as reading shows them; *ret: its
+ * index. */
 static bool cell_find(const struct notebook *notebook, const json_t *named, size_t *ret,
                       struct err *err)
 {
@@ -81,14 +82,14 @@ static bool cell_find(const struct notebook *notebook, const json_t *named, size
 		}
 	}
 	index = json_is_integer(named) ? (size_t)json_integer_value(named) :
-	        id.len && id.len < 9  ? strtoul(id.data, &end, 10) : count;
-	if ((json_is_integer(named) || (end && !*end)) && index < count) {
-		*ret = index;
+	        id.len && id.len < 9  ? strtoul(id.data, &end, 10) : 0;
+	if ((json_is_integer(named) || (end && !*end)) && index >= 1 && index <= count) {
+		*ret = index - 1;
 		return true;
 	}
 	json_print(&shown, named, 0);
 	return err_set(err, ERR_INVALID_ARGUMENT,
-	               "The notebook has no cell %s; it has %zu cells, numbered from 0.",
+	               "The notebook has no cell %s; it has %zu cells, numbered from 1.",
 	               named ? (shown.data ? shown.data : "of that name") :
 			       "without a name: pass cell",
 	               count);

@@ -203,7 +203,7 @@ const struct structured_node *structured_find(const struct structured *tree, str
 bool structured_change(enum structured_format format, struct span text, const json_t *changes,
                        unsigned document, struct buf *out, struct err *err);
 /* The same for the cells of a Jupyter notebook of nbformat 4: an array of {"op": "insert",
- * "replace", "delete", "move" or "clear_outputs", "cell", "after": an id or a number from 0,
+ * "replace", "delete", "move" or "clear_outputs", "cell", "after": an id or a number from 1,
  * "source", "cell_type"}.  New cells get an id where nbformat has them (4.5). */
 bool structured_notebook_change(struct span text, const json_t *operations, struct buf *out,
                                 struct err *err);

@@ -52,7 +52,8 @@ static const char update_data_arguments_schema[] = SCHEMA(
 {
 	"type": "object", "required": ["file_path", "changes"], "additionalProperties": false,
 	"properties": { ) ARGUMENT_FILE_PATH SCHEMA(,
-		"changes": {"type": "array", "minItems": 1, "maxItems": 1000, "items": {
+		"changes": {"type": "array", "minItems": 1, "maxItems": 1000, "description":
+			"Made in this order.", "items": {
 			"type": "object", "required": ["op", "path"],
 			"additionalProperties": false, "properties": {
 			"op": {"type": "string",
@@ -108,7 +109,7 @@ const struct tool tool_update_data = {
 
 static const char update_notebook_description[] =
 	"Changes the cells of a Jupyter notebook (.ipynb); every other byte stays.\n\n"
-	"A cell is named by its id, or by its number from 0 where it has none. replace changes "
+	"A cell is named by its id, or by its number from 1 where it has none. replace changes "
 	"its source; insert puts a new cell after the one named, or first without a name; move "
 	"takes `after` likewise; clear_outputs without a cell clears all. All changes are made "
 	"in their order, or none.\n\n"
@@ -120,13 +121,14 @@ static const char update_notebook_arguments_schema[] = SCHEMA(
 {
 	"type": "object", "required": ["file_path", "cells"], "additionalProperties": false,
 	"properties": { ) ARGUMENT_FILE_PATH SCHEMA(,
-		"cells": {"type": "array", "minItems": 1, "maxItems": 1000, "items": {
+		"cells": {"type": "array", "minItems": 1, "maxItems": 1000, "description":
+			"Made in this order.", "items": {
 			"type": "object", "required": ["op"],
 			"additionalProperties": false, "properties": {
 			"op": {"type": "string",
 			       "enum": ["insert", "replace", "delete", "move", "clear_outputs"]},
 			"cell": {"type": ["string", "integer"], "description":
-				"Its id, or its number from 0."},
+				"Its id, or its number from 1."},
 			"after": {"type": ["string", "integer"], "description":
 				"insert and move: the cell before it. Left out: first."},
 			"source": {"type": "string"},

@@ -98,7 +98,7 @@ static void notebooks_stay_valid(void **state)
 		"   \"cell_type\": \"markdown\",\n";
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_STRUCTURED_BYTES);
 	json_t *cells = changes_of("[{'op': 'clear_outputs'}, {'op': 'replace', 'cell': 'aa', "
-	                           "'source': 'a = 1\\na'}, {'op': 'insert', 'after': 0, "
+	                           "'source': 'a = 1\\na'}, {'op': 'insert', 'after': 1, "
 	                           "'cell_type': 'markdown', 'source': '# T'}]");
 	struct err err = ERR_INIT;
 

@@ -22,7 +22,7 @@ def png():
         chunk(b"IDAT", zlib.compress(b"\0\0\0\0")) + chunk(b"IEND", b"")
 
 
-LARGEST_LIST = 26 << 10  # bytes of tools/list that every client gets
+LARGEST_LIST = 30 << 10  # bytes of tools/list that every client gets
 ASKING = {"_meta": {"hasp/outputSchemas": True}}
 
 

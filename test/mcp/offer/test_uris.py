@@ -89,7 +89,7 @@ def test_the_uri_of_a_file_in_a_result_is_its_own(ws, name):
     uri = content_of(client, escaped(ws, name))["uri"]
     shown, = [resource["name"] for resource in client.request("resources/list")["resources"]
               if resource["uri"] == uri]
-    block, = [block for block in client.tool("read_file", file_path=shown)["content"]
+    block, = [block for block in client.tool("read_file", file_path=shown, part="media")["content"]
               if block["type"] == "resource"]
     assert block["resource"]["uri"] == uri
     assert content_of(client, uri)["blob"] == block["resource"]["blob"]
