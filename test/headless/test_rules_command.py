@@ -116,7 +116,7 @@ def test_what_cannot_be_a_rule_is_refused(world, words, why):
 
 
 # What people bring from other agents, and the rule that it is: members of the rule in the file.
-EDITORS = ["safe_patch", "write_file", "update_file", "apply_changes"]
+EDITORS = ["safe_patch", "write_file", "update_file", "apply_changes", "update_data", "update_notebook"]
 FORMS = [
     ("Bash(npm run:*)", {"toolName": "run_shell_command", "commandPrefix": ["npm run"]}),
     ("Bash(npm run *)", {"toolName": "run_shell_command", "commandPrefix": ["npm run"]}),

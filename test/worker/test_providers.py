@@ -174,26 +174,26 @@ def run_shell_command(s, there):
     assert (there.here / "made.txt").read_text() == "made\n"
 
 
-def query_data(session, there):
+def query_data(s, there):
     (there.here / "a.json").write_text('{"ports": [80, 443]}')
-    assert session.call("query_data", file_path="a.json", query=".ports[1]")["results"] == [443]
+    assert s.call("query_data", file_path="a.json", query=".ports[1]")["results"] == [443]
 
 
-def update_data(session, there):
+def update_data(s, there):
     (there.here / "a.yaml").write_text("port: 80  # kept\n")
-    base = session.call("query_data", file_path="a.yaml", query=".")["sha256"]
-    session.call("update_data", file_path="a.yaml", base_content_sha256=base,
+    base = s.call("query_data", file_path="a.yaml", query=".")["sha256"]
+    s.call("update_data", file_path="a.yaml", base_content_sha256=base,
                  changes=[{"op": "set", "path": ".port", "value": 443}])
     assert (there.here / "a.yaml").read_text() == "port: 443  # kept\n"
 
 
-def update_notebook(session, there):
+def update_notebook(s, there):
     cells = [{"cell_type": "markdown", "id": "a", "metadata": {}, "source": ["one"]}]
     book = there.here / "a.ipynb"
     book.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1) + "\n")
-    base = session.call("read_file", file_path="a.ipynb", part="source")["sha256"]
-    session.call("update_notebook", file_path="a.ipynb", base_content_sha256=base,
-                 changes=[{"op": "replace", "cell": "a", "source": "two"}])
+    base = s.call("read_file", file_path="a.ipynb", part="source")["sha256"]
+    s.call("update_notebook", file_path="a.ipynb", base_content_sha256=base,
+                 cells=[{"op": "replace", "cell": "a", "source": "two"}])
     assert json.loads(book.read_text())["cells"][0]["source"] == ["two"]
 
 

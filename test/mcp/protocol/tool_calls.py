@@ -13,6 +13,9 @@ from typing import Callable, NamedTuple
 NOTE = "alpha\nbeta\ngamma\n"
 PIXEL = ("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSu"
          "QmCC")
+PORTS = '{"ports": [80, 443]}\n'
+BOOK = ('{"cells": [{"cell_type": "markdown", "id": "a", "metadata": {}, "source": ["one"]}],'
+        ' "metadata": {}, "nbformat": 4, "nbformat_minor": 5}\n')
 MAIN = "int main(void)\n{\n\treturn 0;\n}\n"
 
 
@@ -28,6 +31,8 @@ def workspace(folder):
     (folder / "src").mkdir(parents=True)
     (folder / "note.txt").write_text(NOTE)
     (folder / "list.txt").write_text("one\ntwo\nthree\n")
+    (folder / "ports.json").write_text(PORTS)
+    (folder / "book.ipynb").write_text(BOOK)
     (folder / "src" / "main.c").write_text(MAIN)
     (folder / "dot.png").write_bytes(base64.b64decode(PIXEL))
     return folder
@@ -74,6 +79,20 @@ def _applied(result, folder):
     assert result["success"] is True
     assert (folder / "one.txt").read_text() == "1\n"
     assert (folder / "two.txt").read_text() == "2\n"
+
+
+def _queried(result, _):
+    assert result["results"] == [443] and result["sha256"] == digest(PORTS)
+
+
+def _data_updated(result, folder):
+    assert result["success"] is True
+    assert (folder / "ports.json").read_text() == '{"ports": [80, 8443]}\n'
+
+
+def _cell_replaced(result, folder):
+    assert result["success"] is True
+    assert "two" in (folder / "book.ipynb").read_text()
 
 
 def _listed(result, _):
@@ -126,6 +145,13 @@ CALLS = [
     Call("apply_changes", {"changes": [
         {"kind": "create", "file_path": "one.txt", "content": "1\n"},
         {"kind": "create", "file_path": "two.txt", "content": "2\n"}]}, _applied),
+    Call("query_data", {"file_path": "ports.json", "query": ".ports[1]"}, _queried),
+    Call("update_data", {"file_path": "ports.json", "base_content_sha256": digest(PORTS),
+                         "changes": [{"op": "set", "path": ".ports[1]", "value": 8443}]},
+         _data_updated),
+    Call("update_notebook", {"file_path": "book.ipynb", "base_content_sha256": digest(BOOK),
+                             "cells": [{"op": "replace", "cell": "a", "source": "two"}]},
+         _cell_replaced),
     Call("list_directory", {"path": "."}, _listed),
     Call("search_files", {"pattern": "INT MAIN"}, _found),
     Call("glob", {"patterns": ["**/*.c", "!new.c"]}, _globbed),
