@@ -128,9 +128,11 @@ def _read(
     max_lines: int | None,
     end_line: int | None,
     encoding: str | None,
+    part: str | None,
 ) -> Request:
     return "read_file", _given(
         file_path=os.fspath(path),
+        part=part,
         start_line=start_line,
         end_line=end_line,
         max_lines=max_lines,
@@ -454,11 +456,12 @@ class Workspace(_Tools):
         max_lines: int | None = None,
         end_line: int | None = None,
         encoding: str | None = None,
+        part: str | None = None,
     ) -> File:
-        """A file, or a range of its lines, counted from 1."""
-        return _file(
-            errors.check(await self._run(_read(path, start_line, max_lines, end_line, encoding)))
-        )
+        """A file, or a range of its lines, counted from 1. `part`: of a file that is not plain
+        text, "pages 3-5" and the like (docs/formats.md); "source": its own text."""
+        request = _read(path, start_line, max_lines, end_line, encoding, part)
+        return _file(errors.check(await self._run(request)))
 
     async def write(
         self,

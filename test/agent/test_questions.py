@@ -178,7 +178,7 @@ def test_every_argument_of_every_tool_is_in_its_question(world, tool, hostile):
 
 
 # These texts are no diffs: refused before anybody is asked. Of what is one, the question shows what it makes.
-NEVER_ASKED = {"safe_patch", "apply_changes"}
+NEVER_ASKED = {"safe_patch", "apply_changes", "update_data", "update_notebook"}
 
 
 def test_always_counts_for_what_it_says_in_the_session(world):

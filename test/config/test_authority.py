@@ -30,7 +30,7 @@ INDIRECT = {
 WHOLE = {  # who hands on or looks through the whole environment
     "src/agent/host/notices.c", "src/agent/setup/environment.c", "src/agent/setup/prepare.c", "src/audit/sign.c",
     "src/cli/command/sandbox_command.c",
-    "src/config/variables.c", "src/install/git.c", "src/mcp/auth/browser.c", "src/mcp/client/stdio.c", "src/tool/session.c",
+    "src/config/variables.c", "src/install/git.c", "src/mcp/auth/browser.c", "src/mcp/client/stdio.c", "src/read/query.c", "src/tool/session.c",
     "src/tui/away.c", "src/tui/clip/user_program.c", "src/tui/term/tmux.c",
     "src/worker/environment.c", "src/worker/front/local.c", "src/worker/inside/op_run.c",
 }

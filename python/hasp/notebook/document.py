@@ -201,7 +201,7 @@ class FileStore:
         """The notebook; compared is the hash of the file."""
         async with hasp.Workspace(str(self._path.parent)) as workspace:
             try:
-                file = await workspace.read(self._path.name)
+                file = await workspace.read(self._path.name, part="source")
             except hasp.Error as error:
                 raise NotebookError(f"{self.name} cannot be read: {error}") from error
         return parsed(file.content or "", self.name), file

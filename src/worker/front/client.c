@@ -150,8 +150,13 @@ static bool take_answer(struct client *client)
 	struct pending *pending = find_pending(client, frame->id);
 	bool ok;
 
-	if (!pending)
-		return forget_abandoned(client, frame->id);
+	if (!pending) {
+		ok = forget_abandoned(client, frame->id);
+		pthread_mutex_unlock(&client->lock);
+		ok = ok && wire_skip_blob(&client->wire) == WIRE_FRAME;
+		pthread_mutex_lock(&client->lock);
+		return ok;
+	}
 	if (frame->message->number != WIRE_MESSAGE_ERROR &&
 	    frame->message->number != pending->call->answer)
 		return false;

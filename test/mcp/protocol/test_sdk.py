@@ -93,6 +93,7 @@ def test_every_tool_is_described_in_full(client):
         assert tool["title"] and len(tool["description"]) > 50
         assert tool["inputSchema"]["type"] == tool["outputSchema"]["type"] == "object"
         changes = name in ("safe_patch", "write_file", "update_file", "apply_changes",
+                           "update_data", "update_notebook",
                            "run_shell_command", "write_background_input",
                            "kill_background_process")
         assert tool["annotations"]["readOnlyHint"] == (not changes)
@@ -193,7 +194,7 @@ def test_a_long_list_comes_in_pages(place, client):
         cursor, pages = page.get("nextCursor"), pages + 1
         if not cursor:
             break
-    assert len(seen) == len(set(seen)) == 1204
+    assert len(seen) == len(set(seen)) == 1206
     assert pages > 1 or (place.modern or place.sdk == 2)  # which collects them itself
 
 
