@@ -37,6 +37,11 @@ static const struct subject {
 	  "\"-secret\"}]}", NULL, NULL },
 	{ "apply_changes", "{\"changes\": [{\"kind\": \"update\", \"file_path\": \"a\", "
 	  "\"old_content\": \"x\", \"new_content\": \"secret\"}]}", NULL, NULL },
+	{ "query_data", "{\"file_path\": \"a/.env\", \"query\": \".secret\"}", NULL, NULL },
+	{ "update_data", "{\"file_path\": \"a/.env\", \"changes\": [{\"op\": \"set\", \"path\": \".a\", "
+	  "\"value\": \"secret\"}]}", NULL, NULL },
+	{ "update_notebook", "{\"file_path\": \"docs/a.ipynb\", \"cells\": [{\"op\": \"insert\", "
+	  "\"source\": \"secret\"}]}", NULL, NULL },
 	{ "run_shell_command", "{\"command\": \"ls; cat a/.env | head\"}", NULL, NULL },
 	{ "run_shell_command", "{\"command\": \"c''at a/.e\\\"nv\\\"\", \"description\": \"x\"}", NULL, NULL },
 	{ "run_shell_command", "{\"command\": \"sh -c 'cat .env' > secret\"}", NULL, NULL },

@@ -144,6 +144,16 @@ static bool decode_answer(struct client *client, struct pending *pending)
 	       wire_read_blob(wire, &in) == WIRE_FRAME;
 }
 
+/* The content of an answer that came although its call was cancelled. */
+static bool drop_blob(struct wire *wire)
+{
+	_cleanup_buf_ struct buf dropped = BUF_INIT((size_t)wire->blob_left);
+	struct wire_blob blob = { .buf = &dropped, .len = wire->blob_left };
+	struct wire_in in = { .blobs = &blob, .blob_count = 1, .blob_bytes = blob.len };
+
+	return wire_read_blob(wire, &in) == WIRE_FRAME;
+}
+
 static bool take_answer(struct client *client)
 {
 	const struct wire_frame *frame = &client->wire.frame;
@@ -153,7 +163,7 @@ static bool take_answer(struct client *client)
 	if (!pending) {
 		ok = forget_abandoned(client, frame->id);
 		pthread_mutex_unlock(&client->lock);
-		ok = ok && wire_skip_blob(&client->wire) == WIRE_FRAME;
+		ok = ok && drop_blob(&client->wire);
 		pthread_mutex_lock(&client->lock);
 		return ok;
 	}

@@ -426,17 +426,6 @@ enum wire_step wire_read_blob(struct wire *wire, struct wire_in *in)
 	return in->arena ? into_spans(wire, in) : into_bufs(wire, in);
 }
 
-enum wire_step wire_skip_blob(struct wire *wire)
-{
-	char piece[4096];
-	enum wire_step step = WIRE_FRAME;
-
-	while (wire->blob_left && step == WIRE_FRAME)
-		step = get_all(wire, piece, wire->blob_left < sizeof(piece) ?
-		                            (size_t)wire->blob_left : sizeof(piece));
-	return step;
-}
-
 /* ---- sending frames ---- */
 
 enum {

@@ -152,7 +152,7 @@ bool wire_queue_unless_busy(struct wire *wire, enum wire_type type, uint64_t id,
 /* ---- receiving ------------------------------------------------------------- */
 
 /* Reads until the next frame's fields are there (wire->frame), waiting with `wait` if it is set;
- * the blob is still to be read (wire_read_blob) or skipped (wire_skip_blob). */
+ * the blob is still to be read (wire_read_blob) or refused (wire_done). */
 enum wire_step wire_next(struct wire *wire);
 /* Whether bytes were read ahead, or a frame is not taken yet: poll does not know of them. */
 bool wire_has_input(const struct wire *wire);
@@ -166,9 +166,7 @@ void wire_open(const struct wire *wire, struct wire_arena *arena, struct wire_in
 bool wire_decode_frame(struct wire *wire, struct wire_in *in, void *object);
 /* Puts the blob where `in` says; spans become memory of the arena's. */
 enum wire_step wire_read_blob(struct wire *wire, struct wire_in *in);
-/* Reads the blob and drops it: of an answer that is no longer needed. */
-enum wire_step wire_skip_blob(struct wire *wire);
-/* Done with the frame, whose blob was read or skipped. */
+/* Done with the frame; a blob that was not read is an error. */
 enum wire_step wire_done(struct wire *wire);
 
 #endif
