@@ -485,7 +485,7 @@ class Agent:
                 self._checked(
                     lib.hasp_agent_answer, _calls.text(name), _calls.text(_calls.compact(message))
                 )
-        except errors.InvalidArgument as error:
+        except errors.Error as error:
             if "not open" not in error.message:  # as it is when it was answered elsewhere
                 self._heard("error", f"An answer was not taken: {error.message}")
 

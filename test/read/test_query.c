@@ -124,7 +124,7 @@ static void other_formats_are_trees(void **state)
 		{ "a.jsonc", "// c\n{\"a\": [1, 2,], /* d */}\n", ".a", "[1,2]\n" },
 		{ "tsconfig.json", "{\"a\": 1, // c\n}\n", ".", "{\"a\":1}\n" },
 		{ "a.txt", "{}", ".",
-		  "not_text: a.txt is structured data. Its name is none of JSON, JSON Lines, YAML, "
+		  "not_text: a.txt: Its name is none of JSON, JSON Lines, YAML, "
 		  "TOML, XML, CSV, TSV, INI "
 		  "or properties files." },
 	};
@@ -142,26 +142,26 @@ static void a_wrong_expression_is_a_sentence_with_its_place(void **state)
 		const char *content, *query, *expected;
 	} cases[] = {
 		{ SERVICES, ".services[] | .a.",
-		  "invalid_argument: a.json is structured data. The expression cannot be compiled "
+		  "invalid_argument: a.json: The expression cannot be compiled "
 		  "by jq: syntax "
 		  "error, "
 		  "unexpected $end, expecting FORMAT or QQSTRING_START, line 1: .services[] | "
 		  ".a." },
 		{ SERVICES, "foo(1)",
-		  "invalid_argument: a.json is structured data. The expression cannot be compiled "
+		  "invalid_argument: a.json: The expression cannot be compiled "
 		  "by jq: foo/1 is not "
 		  "defined, line 1: foo(1)" },
 		{ SERVICES, ".services.name",
-		  "invalid_argument: a.json is structured data. The expression fails. Value 1: "
+		  "invalid_argument: a.json: The expression fails. Value 1: "
 		  "Cannot index array "
 		  "with "
 		  "string \"name\"" },
 		{ SERVICES, "import \"a\" as a; 1",
-		  "invalid_argument: a.json is structured data. The expression cannot be compiled "
+		  "invalid_argument: a.json: The expression cannot be compiled "
 		  "by jq: module not "
 		  "found: a" },
 		{ "{\"a\": tru}", ".",
-		  "invalid_argument: a.json is structured data. It cannot be parsed: Invalid "
+		  "invalid_argument: a.json: It cannot be parsed: Invalid "
 		  "literal at line 1, "
 		  "column "
 		  "10" },
@@ -385,7 +385,7 @@ static void what_does_not_end_is_one_error(void **state)
 		  "too_large: a.json is structured data that could not be read within", 0 },
 		{ "[range(1e12)]", "too_large: a.json", 32 << 20 },
 		{ "def f: 1 + f; f",
-		  "too_large: a.json is structured data. The query needs more than 64 MB",
+		  "too_large: a.json: The query needs more than 64 MB",
 		  64 << 20 },
 		{ "reduce range(1e7) as $i (0; [.]) | tojson", "_", 256 << 20 },
 		{ "\"x\" * 1e9 | length", "_", 64 << 20 },
@@ -422,9 +422,9 @@ static void hostile_files_are_one_error_or_an_answer(void **state)
 	got = answer(buf_view(&deep), &(const struct asked){ .name = "a.json", .query = "." });
 	assert_non_null(strstr(
 		got,
-		"invalid_argument: a.json is structured data. It cannot be parsed: Exceeds depth"));
+		"invalid_argument: a.json: It cannot be parsed: Exceeds depth"));
 	expect("[1,\x01]", &(const struct asked){ .name = "a.json", .query = "." },
-	       "invalid_argument: a.json is structured data. It cannot be parsed: Invalid numeric "
+	       "invalid_argument: a.json: It cannot be parsed: Invalid numeric "
 	       "literal at line 1, "
 	       "column 5");
 	free(mem_steal(&got));
@@ -447,23 +447,23 @@ static void sql_only_reads(void **state)
 		  "users: table of 2 rows (id INTEGER KEY, name TEXT, score REAL, data BLOB)\n"
 		  "v: view (name TEXT)\n" },
 		{ "DELETE FROM users",
-		  "invalid_argument: d.db is an SQLite database. The database is only read" },
+		  "invalid_argument: d.db: The database is only read" },
 		{ "INSERT INTO users(id) VALUES (9) RETURNING id",
-		  "invalid_argument: d.db is an SQLite database. The database" },
+		  "invalid_argument: d.db: The database" },
 		{ "ATTACH '/etc/passwd' AS p",
-		  "invalid_argument: d.db is an SQLite database. The database is only read, so "
+		  "invalid_argument: d.db: The database is only read, so "
 		  "ATTACH is not allowed" },
 		{ "VACUUM INTO '/tmp/x'",
-		  "invalid_argument: d.db is an SQLite database. The database is only read" },
+		  "invalid_argument: d.db: The database is only read" },
 		{ "PRAGMA journal_mode = WAL",
-		  "invalid_argument: d.db is an SQLite database. The database is only read, so "
+		  "invalid_argument: d.db: The database is only read, so "
 		  "PRAGMA journal_mode is not allowed" },
 		{ "SELECT load_extension('x')",
-		  "invalid_argument: d.db is an SQLite database. The database is only read, so the "
+		  "invalid_argument: d.db: The database is only read, so the "
 		  "function load_extension is not allowed" },
 		{ "SELECT 1; SELECT 2",
-		  "invalid_argument: d.db is an SQLite database. sql must be one statement." },
-		{ "SELEC 1", "invalid_argument: d.db is an SQLite database. SQLite does not accept "
+		  "invalid_argument: d.db: sql must be one statement." },
+		{ "SELEC 1", "invalid_argument: d.db: SQLite does not accept "
 		             "the statement: near "
 		             "\"SELEC\": syntax error, at \"SELEC 1\"." },
 	};
