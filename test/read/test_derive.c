@@ -327,6 +327,12 @@ static size_t descriptors(void)
 	return count;
 }
 
+/* With AddressSanitizer memory does not run out as it does otherwise. */
+#ifndef __has_feature
+#define __has_feature(name) 0
+#endif
+enum { MEMORY_RUNS_OUT = !__has_feature(address_sanitizer) };
+
 static void each_harm_is_one_error(void **state)
 {
 	const size_t before = descriptors();
@@ -336,6 +342,8 @@ static void each_harm_is_one_error(void **state)
 		struct derive_result result;
 		struct err err = ERR_INIT;
 
+		if (strstr(harms[i].says, "memory") && !MEMORY_RUNS_OUT)
+			continue;
 		if (run(harms[i].read, NULL, &result, &err))
 			fail_msg("%s: succeeded", harms[i].name);
 		if (err.code != harms[i].code || !strstr(err.message, harms[i].says))

@@ -227,6 +227,12 @@ static void results_come_in_parts(void **state)
 	check_part("\"0123456789\"", NULL, 10, "\"01234567", "2", 1);
 }
 
+/* With AddressSanitizer memory does not run out as it does otherwise. */
+#ifndef __has_feature
+#define __has_feature(name) 0
+#endif
+enum { MEMORY_RUNS_OUT = !__has_feature(address_sanitizer) };
+
 /* Elements of a large array come one at a time: as much memory as one takes. */
 static void large_arrays_are_read_by_element(void **state)
 {
@@ -248,8 +254,8 @@ static void large_arrays_are_read_by_element(void **state)
 	assert_int_equal(strncmp(got, "59998\n\",[{\\\"000", 15), 0);
 	whole.query = "map(.user.id) | length";
 	refused = answer(buf_view(&text), &whole);
-	assert_true(strstr(refused, "too_large: ") == refused &&
-	            strstr(refused, "24 MB of memory"));
+	assert_true(!MEMORY_RUNS_OUT || (strstr(refused, "too_large: ") == refused &&
+	                                 strstr(refused, "24 MB of memory")));
 	text.len -= 2;
 	free(mem_steal(&got));
 	got = answer(buf_view(&text), &asked);
@@ -394,13 +400,15 @@ static void what_does_not_end_is_one_error(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		_cleanup_free_ char *got =
-			answer(SPAN("1"),
-		               &(const struct asked){ .name = "a.json",
-		                                      .query = cases[i].query,
-		                                      .timeout_ms = cases[i].memory ? 30000 : 700,
-		                                      .memory_bytes = cases[i].memory });
+		_cleanup_free_ char *got = NULL;
 
+		if (cases[i].memory && !MEMORY_RUNS_OUT)
+			continue;
+		got = answer(SPAN("1"),
+		             &(const struct asked){ .name = "a.json",
+		                                    .query = cases[i].query,
+		                                    .timeout_ms = cases[i].memory ? 30000 : 700,
+		                                    .memory_bytes = cases[i].memory });
 		if (strcmp(cases[i].expected, "_") == 0)
 			assert_true(strstr(got, "too_large: ") == got ||
 			            strstr(got, "tool_failed: ") == got ||
