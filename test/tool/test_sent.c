@@ -86,7 +86,9 @@ static void try_wrong_values(struct attempt *attempt, const json_t *property, in
 
 	if (!json_object_get(property, "type") && !json_object_get(property, "enum"))
 		return; /* takes any value */
-	attempt->value = is_type(property, "string") ? json_pack("[i]", 77) :
+	attempt->value = is_type(property, "string") ||
+	                                 json_is_array(json_object_get(property, "type")) ?
+	                         json_pack("[i]", 77) :
 	                 is_type(property, "array") ? json_integer(77) :
 	                                              json_string("never a value");
 	said_as_sent(attempt);
