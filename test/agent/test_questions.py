@@ -28,6 +28,8 @@ CHANGES = {  # of a file aI with "1", or to a new one nI: a tool, its arguments,
     "write old": ("write_file", {"file_path": "aI", "content": "x\n", "base_content_sha256": "SHA"}, {"edits of any file"}),
     "patch": ("safe_patch", {"file_path": "aI", "unified_diff": DIFF, "base_content_sha256": "SHA"}, {"edits of any file"}),
     "update": ("update_file", {"file_path": "aI", "old_content": "1", "new_content": "one"}, {"edits of any file"}),
+    "data": ("update_data", {"file_path": "aI.ini", "changes": [{"op": "set", "path": ".k", "value": "new"}],
+                             "base_content_sha256": "INI"}, {"edits of any file"}),
     "create": ("apply_changes", {"changes": [{"kind": "create", "file_path": "nI", "content": "x\n"}]}, {"new files"}),
     "delete": ("apply_changes", {"changes": [{"kind": "delete", "file_path": "aI", "base_content_sha256": "SHA"}]},
                {"deletions of files"}),
@@ -41,8 +43,8 @@ CHANGES = {  # of a file aI with "1", or to a new one nI: a tool, its arguments,
 
 def change(world, name, number):
     tool, arguments, does = CHANGES[name]
-    sha = world.write("a%d" % number, "1\n")
-    for text_, by in (("SHA", sha), ("aI", "a%d" % number), ("nI", "n%d" % number)):
+    sha, ini = world.write("a%d" % number, "1\n"), world.write("a%d.ini" % number, "k = old\n")
+    for text_, by in (("SHA", sha), ("INI", ini), ("aI", "a%d" % number), ("nI", "n%d" % number)):
         arguments = json.loads(json.dumps(arguments).replace(text_, by))
     return call(tool, arguments), does
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A rule on a path holds for every way to write: each is tried below a folder that a rule keeps."""
+import hashlib
 import json
 import os
 import shlex
@@ -13,6 +14,14 @@ from fake_gemini import call, text
 RULE = '[[rule]]\npath = "generated/**"\ndecision = "%s"\n'
 DIFF = "--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n"
 
+DATA = "k = old\n"
+BOOK = json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}) + "\n"
+
+
+def based(content, **arguments):
+    return {**arguments, "base_content_sha256": hashlib.sha256(content.encode()).hexdigest()}
+
+
 # What a tool writes, by each editor; {p}: a spelling of the path of a file that is there, {n}: of a new one.
 EDITS = [
     ("write_file", {"file_path": "{n}", "content": "x"}),
@@ -25,6 +34,8 @@ EDITS = [
     ("apply_changes", {"changes": [{"kind": "delete", "file_path": "{p}"}]}),
     ("apply_changes", {"changes": [{"kind": "move", "file_path": "{p}", "new_path": "out"}]}),
     ("apply_changes", {"changes": [{"kind": "move", "file_path": "src/s", "new_path": "{n}"}]}),
+    ("update_data", based(DATA, file_path="{p}.ini", changes=[{"op": "set", "path": ".k", "value": "new"}])),
+    ("update_notebook", based(BOOK, file_path="{p}.ipynb", cells=[{"op": "insert", "source": "new"}])),
 ]
 SPELLINGS = ["generated", "./generated", "src/../generated", "generated//.", "link", "{root}/generated"]
 COMMANDS = [
@@ -43,6 +54,8 @@ def shell(command):
 def put(world, decision="deny", where="home"):
     (world.root / "generated" / "sub").mkdir(parents=True)
     (world.root / "generated" / "a").write_text("old\n")
+    (world.root / "generated" / "a.ini").write_text(DATA)
+    (world.root / "generated" / "a.ipynb").write_text(BOOK)
     (world.root / "src").mkdir()
     (world.root / "src" / "s").write_text("s\n")
     (world.root / "link").symlink_to("generated")

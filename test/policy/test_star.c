@@ -38,7 +38,7 @@ static const struct subject {
 	{ "apply_changes", "{\"changes\": [{\"kind\": \"update\", \"file_path\": \"a\", "
 	  "\"old_content\": \"x\", \"new_content\": \"secret\"}]}", NULL, NULL },
 	{ "query_data", "{\"file_path\": \"a/.env\", \"query\": \".secret\"}", NULL, NULL },
-	{ "update_data", "{\"file_path\": \"a/.env\", \"changes\": [{\"op\": \"set\", \"path\": \".a\", "
+	{ "update_data", "{\"file_path\": \"a/.env\", \"edits\": [{\"op\": \"set\", \"path\": \".a\", "
 	  "\"value\": \"secret\"}]}", NULL, NULL },
 	{ "update_notebook", "{\"file_path\": \"docs/a.ipynb\", \"cells\": [{\"op\": \"insert\", "
 	  "\"source\": \"secret\"}]}", NULL, NULL },

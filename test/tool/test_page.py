@@ -73,6 +73,11 @@ def test_the_parameters_are_those_of_the_schema(tool):
             for name, kind, default, _ in table] == described(tool["arguments_schema"])
 
 
+def test_changes_are_those_of_several_files():
+    """Policies, hooks, questions and checkpoints take `changes` for the edits of apply_changes, each with its path."""
+    assert [tool["name"] for tool in TOOLS if "changes" in tool["arguments_schema"]["properties"]] == ["apply_changes"]
+
+
 def test_the_parameters_that_are_not_declared():
     table = rows(sections(page())["What is declared to a model"], "tool")
     assert [(codes(tool)[0], codes(names)) for tool, names in table] == \

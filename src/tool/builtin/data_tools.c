@@ -50,9 +50,9 @@ static const char update_data_description[] =
 /* clang-format off */
 static const char update_data_arguments_schema[] = SCHEMA(
 {
-	"type": "object", "required": ["file_path", "changes"], "additionalProperties": false,
+	"type": "object", "required": ["file_path", "edits"], "additionalProperties": false,
 	"properties": { ) ARGUMENT_FILE_PATH SCHEMA(,
-		"changes": {"type": "array", "minItems": 1, "maxItems": 1000, "description":
+		"edits": {"type": "array", "minItems": 1, "maxItems": 1000, "description":
 			"Made in this order.", "items": {
 			"type": "object", "required": ["op", "path"],
 			"additionalProperties": false, "properties": {
@@ -72,19 +72,20 @@ static const struct tool_alias update_data_parameter_aliases[] = {
 	{ "target_file", "file_path", 0 },
 	{ "filename", "file_path", 0 },
 	{ "file", "file_path", 0 },
-	{ "operations", "changes", 0 },
-	{ "updates", "changes", 0 },
-	{ "changes[].operation", "op", 0 },
-	{ "changes[].key", "path", 0 },
-	{ "changes[].new_name", "value", 0 },
-	{ "changes[].new_value", "value", 0 },
+	{ "changes", "edits", 0 },
+	{ "operations", "edits", 0 },
+	{ "updates", "edits", 0 },
+	{ "edits[].operation", "op", 0 },
+	{ "edits[].key", "path", 0 },
+	{ "edits[].new_name", "value", 0 },
+	{ "edits[].new_value", "value", 0 },
 	ALIASES_DATA_BASE,
 	{ NULL, NULL, 0 },
 };
 
 static json_t *run_update_data(struct session *session, const json_t *arguments)
 {
-	static const char *const members[] = { "changes", "document", NULL };
+	static const char *const members[] = { "edits", "document", NULL };
 
 	return data_call(session, arguments, members);
 }

@@ -154,7 +154,7 @@ static void explain_owner(const struct worker *worker, struct err *err)
 		                         "work with --sandbox landlock.", plain.message);
 }
 
-/* Of a CHANGE_DATA: an object with `changes` as structured_change takes them, and `document`; or
+/* Of a CHANGE_DATA: an object with `edits` as structured_change takes them, and `document`; or
  * with `cells`, as structured_notebook_change does. */
 static bool change_data(const char *path, struct span text, struct span request, struct buf *out,
                         struct err *err)
@@ -169,7 +169,7 @@ static bool change_data(const char *path, struct span text, struct span request,
 	document = json_object_get(object, "document");
 	if (cells)
 		return structured_notebook_change(text, cells, out, err);
-	return structured_change(format, text, json_object_get(object, "changes"),
+	return structured_change(format, text, json_object_get(object, "edits"),
 	                         (unsigned)json_integer_value(document), out, err);
 }
 
