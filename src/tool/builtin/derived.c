@@ -130,8 +130,7 @@ static json_t *derived_message(const char *next, bool outlined)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(2048);
 
-	buf_str(&text, "The content was derived from the file: its sha256 is no base for a text "
-	               "edit.");
+	buf_str(&text, "This text was derived from the file and cannot be the base of an edit.");
 	if (next && *next)
 		buf_printf(&text, " There is more: call read_file with part \"%s\"%s.", next,
 		           outlined ? ", or with a part that the outline names" : "");

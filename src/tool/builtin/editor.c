@@ -151,7 +151,7 @@ static bool bases_are_text(const struct editor_call *editor, const struct change
 		/* For the state of each file. */
 		provider_edit(editor->session->provider, changes, count, &trial, results, &ignored);
 		err_set(err, ERR_NOT_TEXT,
-		        "%s was read as text derived from it, which is no base for a text edit. "
+		        "%s was read as derived text, which cannot be the base of an edit. "
 		        "Change a notebook with update_notebook, data with update_data, other "
 		        "formats with a program; to edit a text format as text, read its source "
 		        "first (part \"source\").", change->path);
