@@ -158,4 +158,4 @@ def test_who_waits_for_the_turn_sleeps(world):
                      append_only=False, auto=auto)
     assert done.code == 0, done.err
     got = [one["result"]["content"]["text"] for one in inside(done)["answers"]]
-    assert got == ["One.", "Two."]
+    assert sorted(got) == ["One.", "Two."]  # either may be first
