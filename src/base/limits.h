@@ -162,7 +162,8 @@
 #define LIMIT_SHELL_PROBLEMS 256
 /* Variables in arithmetic expressions: each is looked up among the assignments. */
 #define LIMIT_SHELL_NAMES 1024
-/* Parsing time of one analysis, including nested scripts; usual commands take less than 1 ms. */
+/* Parsing time of one analysis (of the processor, by its thread), including nested scripts; usual
+ * commands take less than 1 ms. */
 #define LIMIT_SHELL_PARSE_US 1000000
 
 /* Input queued for a command. */

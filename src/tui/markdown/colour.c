@@ -323,7 +323,7 @@ struct colour *colour_new(const char *language)
 		colour->parser = ts_parser_new();
 		colour->full = !ts_parser_set_language(colour->parser, languages[i].grammar());
 #ifdef HASP_TREE_SITTER_TIMEOUT
-		ts_parser_set_timeout_micros(colour->parser, COLOUR_PARSE_MICROS);
+		ts_parser_set_timeout_micros(colour->parser, COLOUR_SLICE_MICROS);
 #endif
 		return colour;
 	}
@@ -373,6 +373,21 @@ bool colour_add(struct colour *colour, const char *line, size_t len)
 	return true;
 }
 
+/* Parses the text, for COLOUR_PARSE_MICROS of the processor's time: tree-sitter's own limit is of
+ * time that passes, also while others have the processor, so it ends a slice, and the parser goes
+ * on from there. NULL: it took too long. */
+static TSTree *parse_text(const struct colour *colour)
+{
+	const uint64_t begin = micros_now();
+	TSTree *tree;
+
+	do
+		tree = ts_parser_parse_string(colour->parser, colour->tree, colour->text.data,
+		                              (uint32_t)colour->text.len);
+	while (!tree && micros_now() - begin < COLOUR_PARSE_MICROS);
+	return tree;
+}
+
 /* Parses the lines added since the last time; an open comment or text is closed for that. */
 static bool parse_added(struct colour *colour)
 {
@@ -391,8 +406,7 @@ static bool parse_added(struct colour *colour)
 	edit.new_end_point.column = (uint32_t)colour->tail;
 	if (colour->tree)
 		ts_tree_edit(colour->tree, &edit);
-	tree = ts_parser_parse_string(colour->parser, colour->tree, colour->text.data,
-	                              (uint32_t)colour->text.len);
+	tree = parse_text(colour);
 	ts_tree_delete(colour->tree);
 	colour->tree = tree;
 	colour->parsed = len;

@@ -196,12 +196,13 @@ void render_close_containers(struct markdown *md, unsigned depth);
  * separate module, loaded when the first code is shown: grammars are large, and neither a start
  * nor a session without code shall pay for them.  Only highlight.c calls it.  One thread. */
 
-/* Beyond these a code is not coloured: bytes of it, bytes of a line, and time for parsing what was
- * added and for all of it. */
+/* Beyond these a code is not coloured: bytes of it, bytes of a line, and processor time for parsing
+ * what was added and for all of it. A parse stops at each slice of time to look at that. */
 enum {
 	COLOUR_BYTES_MAX = 256 << 10,
 	COLOUR_LINE_MAX = 4096,
 	COLOUR_TAIL_MAX = 16, /* that closes a comment or a text */
+	COLOUR_SLICE_MICROS = 10000,
 	COLOUR_PARSE_MICROS = 100000,
 	COLOUR_MICROS = 2000000,
 };
