@@ -15,7 +15,7 @@ import sys
 import hasp
 
 APPROVALS = {
-    "none": hasp.approval.Nobody,  # what needs a question is refused
+    "none": hasp.approval.Nothing,  # what needs a question is refused
     "everything": hasp.approval.Everything,  # all is allowed: only in a container, or in CI
     "terminal": hasp.approval.Terminal,  # a diff, and y, n, hunks or words
     "browser": hasp.approval.Browser,  # writes a link to a page with the diff

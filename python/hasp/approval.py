@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
 
 
-class Nobody:
+class Nothing:
     """Refuses every call, with a reason, so that the model continues without it."""
 
     def __init__(self, words: str = "This run cannot ask for approval.") -> None:

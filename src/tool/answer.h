@@ -115,8 +115,8 @@ void seen_moved(struct session *session, const char *path, const char *new_path)
 void seen_forget(struct session *session, const char *path);
 
 /* The conversation has text that was derived from this state (read/read.h), and no line of it.
- * seen_derived: whether that is so of the last such state of some file, which makes it no base for
- * an edit of text. */
+ * seen_derived: whether that is so of the last such state of some file, on which no edit of text
+ * can be based. */
 void seen_derive(struct session *session, const char *path, const struct sha256 *sha256,
                  uint64_t version);
 bool seen_derived(const struct session *session, const struct sha256 *sha256);

@@ -456,7 +456,7 @@ def test_a_tool_s_question_shows_its_preview(world):
 
 @pytest.mark.parametrize(
     "approval, made",
-    [(None, False), (hasp.approval.Nobody(), False), (hasp.approval.Everything(), True)],
+    [(None, False), (hasp.approval.Nothing(), False), (hasp.approval.Everything(), True)],
 )
 def test_who_answers(world, approval, made):
     model = world.model(call("run_shell_command", command="touch made"), say("Done."))

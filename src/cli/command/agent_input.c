@@ -96,7 +96,8 @@ static bool process_writes_to(pid_t pid, const struct stat *pipe)
 	return writes;
 }
 
-/* Whether another command of hasp's job, none that started hasp, has the pipe open for writing. */
+/* Whether another command in the shell's job that hasp is in, and none that started hasp, has the
+ * pipe open for writing. */
 static bool job_writes_to(const struct stat *pipe)
 {
 	const pid_t group = getpgrp();
