@@ -68,6 +68,23 @@ TOOLS_NAMED = {
     "shell/analysis.h": WORD, "telemetry/shown.c": WORD,
 }
 
+# Where members of arguments that mean something for some tools only (`file_path`, `command`,
+# `changes`) are read by their names, and why; all else asks the tool's row (tool_edit_at,
+# tool_place_next, tool_command_line ...).
+MAKES = "makes the call itself"
+TRANSLATES = "makes a tool's arguments of those of a tool of another agent"
+ARGUMENTS_READ = {
+    "agent/host/documents.c": DEFINES,
+    "agent/session/figures_response.c": "as the model spelled it: Anthropic's editor reads, too",
+    "front/command/custom.c": MAKES,
+    "hooks/condition.c": "a hook's input: the tool has Claude Code's name and parameters",
+    "mcp/offer/prompts.c": "a prompt's arguments, not a tool's",
+    "tool/reading_edits.c": TRANSLATES, "tool/spelling.c": TRANSLATES,
+    "model/openai/responses_input.c": "the text of what OpenAI's format calls a custom tool",
+    "tui/running.c": "looks for the call that has exactly these questions",
+    "tui/view/view.c": "asks the row first: members of one tool alone",
+}
+
 
 def read_all(top, files):
     """{path beneath src/: what c_source.read has of it}, for each .c and .h."""
@@ -276,6 +293,42 @@ def tools_named(top, sources):
             yield name, 1, "has a row in TOOLS_NAMED (script/lib/house.py) and names no tool"
 
 
+# The end of a look at a member of arguments.
+ARGUMENTS = r'\b(?:\w*arguments|args|input|tool_input)"?\)?,\s*"(\w+)"\)'
+
+
+def explained_members(tools):
+    """The members of arguments that data/tools.c explains, and the texts of edits."""
+    paths = re.findall(r"PATHS\((.*?)\),?\n", tools, re.S)
+    return set(re.findall(r'(?:json_object_get|of_command)\([^()]*, "(\w+)"\)', tools)) | \
+        set(re.findall(r'"(\w+)"', " ".join(paths))) | \
+        set(re.findall(r'#define EDITS_MEMBER "(\w+)"', tools)) | \
+        {"unified_diff", "old_content", "new_content", "todos", "questions"}
+
+
+def arguments_read(top, sources):
+    """Members of arguments that only a tool's row explains, in files without a row in
+    ARGUMENTS_READ; rows that are of no use."""
+    texts = {name: c_source.without_comments((top / "src" / name).read_text(errors="replace"))
+             for name in sources}
+    known = explained_members(texts.get("data/tools.c", ""))
+    useful = set()
+    for name, text in texts.items():
+        if name == "data/tools.c" or name.startswith("tool/builtin/"):
+            continue
+        for found in re.finditer(r"json_object_get\((?:[^();]|\([^();]*\))*?" + ARGUMENTS, text):
+            if found[1] not in known:
+                continue
+            useful.add(name)
+            if name not in ARGUMENTS_READ:
+                yield name, text.count("\n", 0, found.start()) + 1, \
+                    'reads "%s" of arguments without asking whose they are: use data/tools.h, or ' \
+                    "say why not in ARGUMENTS_READ (script/lib/house.py)" % found[1]
+    for name in sorted(set(ARGUMENTS_READ) - useful):
+        if name in sources or "data/tools.c" in sources:
+            yield name, 1, "has a row in ARGUMENTS_READ (script/lib/house.py) and needs none"
+
+
 # What must not be there, as script/house --list calls it, and the function that finds it: path
 # beneath src/, line, what is wrong.
 KINDS = {
@@ -289,6 +342,7 @@ KINDS = {
     "bare prototypes": bare_prototypes,
     "strangers' JSON": strangers_json,
     "tools named": tools_named,
+    "arguments read": arguments_read,
 }
 # What must become less: TABLE says how many each folder still has.
 LEFT = {

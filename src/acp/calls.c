@@ -57,19 +57,12 @@ static void acp_add_place(const struct acp_session *session, json_t *places, con
 static json_t *acp_places(const struct acp_session *session, const struct tool_info *info,
                           const json_t *arguments)
 {
-	const struct tool_path *row = info ? info->paths : NULL;
-	json_t *places = json_array(), *element;
-	size_t i;
+	struct tool_place place = { 0 };
+	json_t *places = json_array();
 
-	for (; row && (row->list || row->member); row++) {
-		if (!row->list)
-			acp_add_place(session, places, json_object_get(arguments, row->member),
-			              json_object_get(arguments, "start_line"));
-		json_array_foreach(row->list ? json_object_get(arguments, row->list) : NULL, i,
-		                   element)
-			acp_add_place(session, places, row->member ?
-			              json_object_get(element, row->member) : element, NULL);
-	}
+	while (tool_place_next(info, arguments, &place))
+		acp_add_place(session, places, place.path, place.holder == arguments ?
+		              json_object_get(arguments, "start_line") : NULL);
 	return places;
 }
 

@@ -11,6 +11,9 @@
 
 enum { NAME_MAX_BYTES = 64, NAMES_ALL_MAX = 256 };
 
+/* The list of TOOL_EDIT_MANY, in arguments and in results. */
+#define EDITS_MEMBER "changes"
+
 /* ---- the table --------------------------------------------------------------- */
 
 #define ALIASES(...) .aliases = (const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL }
@@ -238,6 +241,147 @@ json_t *tool_info_gemini(const struct tool_info *info, const json_t *arguments)
 		json_object_del(all, member->name);
 	}
 	return all;
+}
+
+/* ---- what arguments mean ------------------------------------------------------- */
+
+size_t tool_edit_count(const struct tool_info *info, const json_t *arguments)
+{
+	if (!info || !info->edit)
+		return 0;
+	return info->edit == TOOL_EDIT_MANY ?
+	               json_array_size(json_object_get(arguments, EDITS_MEMBER)) : 1;
+}
+
+json_t *tool_edit_at(const struct tool_info *info, const json_t *object, size_t i)
+{
+	if (!info || !info->edit)
+		return NULL;
+	if (info->edit == TOOL_EDIT_MANY)
+		return json_array_get(json_object_get(object, EDITS_MEMBER), i);
+	return i ? NULL : (json_t *)object;
+}
+
+char *tool_edit_where(const struct tool_info *info, size_t i)
+{
+	return info && info->edit == TOOL_EDIT_MANY ? mem_printf(EDITS_MEMBER "[%zu].", i) :
+	                                              mem_strdup("");
+}
+
+json_t *tool_edits_replaced(const json_t *arguments, json_t *edits)
+{
+	json_t *all = json_copy((json_t *)arguments);
+
+	json_object_set(all, EDITS_MEMBER, edits);
+	return all;
+}
+
+json_t *tool_edit_content(const struct tool_info *info, const json_t *edit)
+{
+	return info && (info->edit == TOOL_EDIT_WRITE || info->edit == TOOL_EDIT_MANY) ?
+	               json_object_get(edit, "content") : NULL;
+}
+
+static json_t *of_command(const struct tool_info *info, const json_t *arguments,
+                          const char *member)
+{
+	return info && info->runs ? json_object_get(arguments, member) : NULL;
+}
+
+json_t *tool_command_line(const struct tool_info *info, const json_t *arguments)
+{
+	return of_command(info, arguments, "command");
+}
+
+json_t *tool_command_folder(const struct tool_info *info, const json_t *arguments)
+{
+	return of_command(info, arguments, "dir_path");
+}
+
+json_t *tool_command_permissions(const struct tool_info *info, const json_t *arguments)
+{
+	return of_command(info, arguments, "additional_permissions");
+}
+
+json_t *tool_typed_input(const struct tool_info *info, const json_t *arguments)
+{
+	return info && info->acts == TOOL_ACTS_TYPED ? json_object_get(arguments, "input") : NULL;
+}
+
+/* Looks at one place; false: it is behind the last of its row. */
+static bool tool_place_look(const struct tool_path *row, const json_t *arguments,
+                            struct tool_place *place)
+{
+	json_t *list = row->list ? json_object_get(arguments, row->list) : NULL;
+
+	if (row->list ? place->index >= json_array_size(list) : place->index)
+		return false;
+	place->holder = !row->list    ? (json_t *)arguments :
+	                !row->member ? list : json_array_get(list, place->index);
+	place->member = row->member;
+	place->path = row->member ? json_object_get(place->holder, row->member) :
+	                            json_array_get(list, place->index);
+	return true;
+}
+
+bool tool_place_next(const struct tool_info *info, const json_t *arguments,
+                     struct tool_place *place)
+{
+	const struct tool_path *row = info ? info->paths : NULL;
+
+	for (; row && (row[place->row].list || row[place->row].member);
+	     place->row++, place->index = 0, place->seen = false)
+		for (place->index += place->seen;
+		     tool_place_look(&row[place->row], arguments, place); place->index++) {
+			place->seen = true;
+			if (json_string_length(place->path))
+				return true;
+		}
+	return false;
+}
+
+void tool_place_set(struct tool_place *place, json_t *path)
+{
+	if (place->member)
+		json_object_set_new_nocheck(place->holder, place->member, path);
+	else
+		json_array_set_new(place->holder, place->index, path);
+	place->path = path;
+}
+
+json_t *tool_first_path(const struct tool_info *info, const json_t *arguments)
+{
+	struct tool_place place = { 0 };
+
+	return tool_place_next(info, arguments, &place) ? place.path : NULL;
+}
+
+/* Whether a line can show it: a text, a number, a list of texts. */
+static bool is_showable(const json_t *value)
+{
+	size_t i = 0;
+
+	while (json_is_string(json_array_get(value, i)))
+		i++;
+	return json_string_length(value) || json_is_integer(value) ||
+	       (i && i == json_array_size(value));
+}
+
+json_t *tool_subject(const struct tool_info *info, const json_t *arguments)
+{
+	/* The first of these that an argument has says the most. */
+	static const char *const telling[] = {
+		"command", "code", "file_path", "pattern", "patterns", "query", "url", "prompt",
+		"path", "paths", "question", "pid", "title", "name", "strategic_intent",
+		"dir_path", "agent_name",
+	};
+
+	if (info && info->edit == TOOL_EDIT_MANY)
+		return json_object_get(arguments, EDITS_MEMBER);
+	for (size_t i = 0; i < ARRAY_LEN(telling); i++)
+		if (is_showable(json_object_get(arguments, telling[i])))
+			return json_object_get(arguments, telling[i]);
+	return NULL;
 }
 
 /* ---- kinds -------------------------------------------------------------------- */

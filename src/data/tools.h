@@ -164,7 +164,7 @@ struct tool_info {
 	/* Of an editor of one file: its words for one of `changes`, "write create"; or NULL. */
 	const char *change;
 	enum tool_acts acts;
-	bool runs;       /* the argument `command` is a command line, which it runs */
+	bool runs;       /* the argument `command` is a command line, which it runs in `dir_path` */
 	bool in_turn;    /* its calls of one reply run in their order, one at a time */
 	bool pictures;   /* its results may have some, in `pictures` */
 	bool waits;      /* for a command: the same call again and again is no loop */
@@ -203,6 +203,64 @@ const char *tool_info_spelling(const char *name);
 const struct tool_info *tool_info_of(const char *canonical);
 /* The editor that makes such a change alone: safe_patch for "patch"; NULL: none does ("move"). */
 const struct tool_info *tool_info_of_change(struct span kind);
+/* ---- what the arguments of a call mean ----
+ *
+ * A member means what the row of its tool says. A tool of a server or of the user (`info` is NULL)
+ * may have a `changes`, a `command` or a `file_path` of another type or meaning, so nothing else
+ * reads these by their names: script/check-layers refuses that. All that is returned is borrowed.
+ */
+
+/* The edits of a call, in their order: how many there are (one of an editor of one file; 0 where
+ * the tool is no editor), and the object that describes one ({"file_path", ...}; NULL: there are
+ * not so many). A result, or a plan, of the same call has the same number of objects in the same
+ * order, if it has succeeded: tool_edit_at takes it, too. */
+size_t tool_edit_count(const struct tool_info *info, const json_t *arguments);
+json_t *tool_edit_at(const struct tool_info *info, const json_t *object, size_t i);
+/* What stands before a member of edit `i` in a message about arguments: "changes[2].", or "" of an
+ * editor of one file; the caller frees. */
+char *tool_edit_where(const struct tool_info *info, size_t i);
+/* The arguments with `edits` (an array) in place of theirs, of a tool with TOOL_EDIT_MANY. A new
+ * reference. */
+json_t *tool_edits_replaced(const json_t *arguments, json_t *edits);
+
+/* The command line that the call runs, the folder that it begins in, and what it asks for beyond
+ * the sandbox ({"network", "fileSystem": {"read", "write"}}); NULL: none. */
+json_t *tool_command_line(const struct tool_info *info, const json_t *arguments);
+json_t *tool_command_folder(const struct tool_info *info, const json_t *arguments);
+json_t *tool_command_permissions(const struct tool_info *info, const json_t *arguments);
+/* What a call types to a command that runs (TOOL_ACTS_TYPED); NULL: nothing. */
+json_t *tool_typed_input(const struct tool_info *info, const json_t *arguments);
+/* What an editor's call, or one of its edits, makes the whole of its file; NULL: it does not. */
+json_t *tool_edit_content(const struct tool_info *info, const json_t *edit);
+
+/* Walks the paths that a call names, by tool_info.paths; empty and missing ones are left out.
+ *
+ *     struct tool_place place = { 0 };
+ *
+ *     while (tool_place_next(info, arguments, &place))
+ *             json_string_value(place.path)
+ */
+struct tool_place {
+	json_t *path;   /* a string that is not empty */
+	json_t *holder; /* the object or the array that it stands in */
+	const char *member; /* of the object; NULL: it is element `index` of the array */
+	size_t index;   /* in the list; 0 if there is none */
+	size_t row;     /* of tool_info.paths; the walk's own */
+	bool seen;      /* the walk's own */
+};
+/* The next one; false: there are no more. */
+bool tool_place_next(const struct tool_info *info, const json_t *arguments,
+                     struct tool_place *place);
+/* Puts another path there; takes over `path`, whose bytes need not be UTF-8. The walk goes on. */
+void tool_place_set(struct tool_place *place, json_t *path);
+/* The first of these paths; NULL: the call names none. */
+json_t *tool_first_path(const struct tool_info *info, const json_t *arguments);
+
+/* What the call is about, for a line that names it: its command, file, pattern, address ... Of
+ * tools without a row, what the names of their arguments suggest: good for showing alone. NULL:
+ * nothing says so. */
+json_t *tool_subject(const struct tool_info *info, const json_t *arguments);
+
 /* Arguments under Gemini CLI's names in place of hasp's. A new reference; NULL: there is no
  * difference, as where `info` is NULL. */
 json_t *tool_info_gemini(const struct tool_info *info, const json_t *arguments);

@@ -463,11 +463,12 @@ static void acts_add_change(struct acts *acts, const struct policy_call *call,
 
 static void acts_of_changes(struct acts *acts, const struct policy_call *call)
 {
-	const json_t *changes = json_object_get(call->arguments, "changes");
+	const struct tool_info *info = tool_info_of(call->tool);
+	const size_t count = tool_edit_count(info, call->arguments);
 	json_auto_t *none = json_string("");
 
-	for (size_t i = 0; i < json_array_size(changes); i++)
-		acts_add_change(acts, call, json_array_get(changes, i));
+	for (size_t i = 0; i < count; i++)
+		acts_add_change(acts, call, tool_edit_at(info, call->arguments, i));
 	if (acts->count == 0)
 		acts_add_place(acts, call, none);
 }
@@ -481,18 +482,10 @@ static void acts_add_read(struct acts *acts, const struct policy_call *call, jso
  * (policy_decide_spelled). */
 static void acts_of_files(struct acts *acts, const struct policy_call *call)
 {
-	static const char *const members[] = { "paths", "include" };
+	struct tool_place place = { 0 };
 
-	for (size_t m = 0; m < ARRAY_LEN(members); m++) {
-		const json_t *paths = json_object_get(call->arguments, members[m]);
-
-		for (size_t i = 0; i < json_array_size(paths); i++) {
-			json_t *path = json_array_get(paths, i);
-
-			if (json_is_string(path))
-				acts_add_read(acts, call, json_pack("{s:O}", "file_path", path));
-		}
-	}
+	while (tool_place_next(tool_info_of(call->tool), call->arguments, &place))
+		acts_add_read(acts, call, json_pack("{s:O}", "file_path", place.path));
 	if (acts->count == 0)
 		acts_add_read(acts, call, NULL);
 }
@@ -513,16 +506,17 @@ static void acts_of_patterns(struct acts *acts, const struct policy_call *call)
 
 static void acts_of_patch(struct acts *acts, const struct policy_call *call)
 {
-	const json_t *diff = json_object_get(call->arguments, "unified_diff");
-	const json_t *path = json_object_get(call->arguments, "file_path");
+	const json_t *edit = tool_edit_at(tool_info_of(call->tool), call->arguments, 0);
 
-	acts_add_covering(acts, call, TOOL_UPDATE_FILE, diff_as_replace(path, diff));
+	acts_add_covering(acts, call, TOOL_UPDATE_FILE,
+	                  diff_as_replace(json_object_get(edit, "file_path"),
+	                                  json_object_get(edit, "unified_diff")));
 }
 
 /* Input of a command is more commands, if it is a shell that reads it. */
 static void acts_of_typed(struct acts *acts, const struct policy_call *call)
 {
-	json_t *input = json_object_get(call->arguments, "input");
+	json_t *input = tool_typed_input(tool_info_of(call->tool), call->arguments);
 	struct act *act = acts_add(acts, call, json_pack("{s:O?}", "command", input));
 
 	act->strict = tool_name(TOOL_RUN_SHELL_COMMAND);

@@ -287,7 +287,7 @@ static bool folder_is_inside(void *data, const struct shell_word *folder)
 /* Whether the call begins in a folder of the project. */
 static bool starts_inside(const struct policy_call *call)
 {
-	const json_t *folder = json_object_get(call->arguments, "dir_path");
+	const json_t *folder = tool_command_folder(tool_info_of(call->tool), call->arguments);
 	struct shell_word word = { .value = span_of(json_string_value(folder),
 	                                            json_string_length(folder)) };
 
@@ -603,7 +603,7 @@ static json_t *harmless_json(const struct policy_line *line)
 
 struct outcome decide_typed(const struct policy *policy, const struct policy_call *typed)
 {
-	json_t *input = json_object_get(typed->arguments, "input");
+	json_t *input = tool_typed_input(tool_info_of(typed->tool), typed->arguments);
 	json_auto_t *arguments = json_pack("{s:O?}", "command", input);
 	struct outcome strictest = { .decision = POLICY_ALLOW };
 	struct policy_call call = *typed;
@@ -713,7 +713,7 @@ static void note_approvals(const struct policy_line *line, struct outcome *outco
 struct outcome decide_shell(const struct policy *policy, const struct policy_call *call,
                             struct act *act, struct policy_verdict *verdict)
 {
-	json_t *command = json_object_get(call->arguments, "command");
+	json_t *command = tool_command_line(act->info, call->arguments);
 	struct act_whole whole;
 	struct policy_line line = { .policy = policy, .call = call, .act = act, .whole = &whole };
 	struct outcome outcome;

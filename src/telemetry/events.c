@@ -77,14 +77,17 @@ static void event_write_file_operation(struct telemetry *telemetry, const char *
                                        const json_t *result, const json_t *arguments)
 {
 	const char *operation = event_file_operation(tool, result);
-	const char *path = telemetry_said(arguments, "file_path"), *dot = strrchr(path, '.');
+	const struct tool_info *info = tool_info_find(tool);
+	const char *path = json_string_value(tool_first_path(info, arguments));
+	const char *dot = path ? strrchr(path, '.') : NULL;
 	json_t *own, *tags;
 	_cleanup_free_ char *body = mem_printf("File operation: %s.", operation);
 
 	if (!*operation)
 		return;
 	own = json_pack("{s:s, s:s}", "tool_name", tool, "operation", operation);
-	json_object_set_new(own, "lines", telemetry_file_lines(result, arguments));
+	json_object_set_new(own, "lines", telemetry_file_lines(
+		tool_edit_content(info, arguments), result));
 	if (dot && !strchr(dot, '/'))
 		json_object_set_new(own, "extension", telemetry_limited_text(span_str(dot)));
 	/* Numbers of lines would make a point of the metric of nearly each call. */

@@ -88,8 +88,9 @@ json_t *telemetry_limited_text(struct span text);
 /* The name of a tool as it is written: a model may call by any text.  One that is none: "(other)".
  * Borrowed. */
 const char *telemetry_tool_name(const char *name);
-/* How many lines the text has that a call has read or written; a new reference, NULL: not known. */
-json_t *telemetry_file_lines(const json_t *result, const json_t *arguments);
+/* How many lines the text has that a call has written (NULL: none, or not whole) or read; a new
+ * reference, NULL: not known. */
+json_t *telemetry_file_lines(const json_t *written, const json_t *result);
 /* How long the value is as JSON, in bytes; a new reference. */
 json_t *telemetry_json_length(const json_t *value);
 /* "a,b" of an array of texts (or NULL); a new reference. */

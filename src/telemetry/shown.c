@@ -166,10 +166,10 @@ static json_t *text_lines(const json_t *text)
 	return json_size(lines);
 }
 
-json_t *telemetry_file_lines(const json_t *result, const json_t *arguments)
+json_t *telemetry_file_lines(const json_t *written, const json_t *result)
 {
 	const json_t *texts[] = {
-		json_object_get(arguments, "content"), json_object_get(result, "content"),
+		written, json_object_get(result, "content"),
 		json_object_get(json_object_get(result, "latest_file_state"), "content"),
 	};
 

@@ -213,16 +213,6 @@ json_t *alias_resolve(const struct tool *tool, const char *called, const json_t 
 
 /* ---- paths ---------------------------------------------------------------------------- */
 
-/* Where arguments of built-in tools have paths: a member, or one of each element of a list;
- * NULL: the elements themselves. */
-static const struct {
-	const char *list, *member;
-} paths[] = {
-	{ NULL, "file_path" },      { NULL, "path" },           { NULL, "dir_path" },
-	{ "changes", "file_path" }, { "changes", "new_path" }, { "paths", NULL },
-	{ "include", NULL },
-};
-
 /* NULL: the text is the path. */
 static json_t *path_bytes(const json_t *text)
 {
@@ -236,53 +226,43 @@ static json_t *path_bytes(const json_t *text)
 	return strcmp(name, shown) == 0 ? NULL : json_path_bytes(name);
 }
 
-static void member_to_bytes(json_t *object, const char *member)
+static bool has_escapes(const json_t *path)
 {
-	json_t *bytes = path_bytes(json_object_get(object, member));
+	const char *text = json_string_value(path);
+
+	return text && strchr(text, '\\');
+}
+
+/* Whether any path has a backslash. */
+static bool may_have_escapes(const struct tool_info *info, const json_t *arguments)
+{
+	struct tool_place place = { 0 };
+
+	while (tool_place_next(info, arguments, &place))
+		if (has_escapes(place.path))
+			return true;
+	return has_escapes(tool_command_folder(info, arguments));
+}
+
+static void place_to_bytes(struct tool_place *place)
+{
+	json_t *bytes = path_bytes(place->path);
 
 	if (bytes)
-		json_object_set_new_nocheck(object, member, bytes);
-}
-
-static void list_to_bytes(json_t *list, const char *member)
-{
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		json_t *element = json_array_get(list, i), *bytes;
-
-		if (member)
-			member_to_bytes(element, member);
-		else if ((bytes = path_bytes(element)))
-			json_array_set_new(list, i, bytes);
-	}
-}
-
-/* Whether any string that may be a path has a backslash. */
-static bool may_have_escapes(const json_t *arguments)
-{
-	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
-		const char *text;
-
-		if (paths[i].list && json_object_get(arguments, paths[i].list))
-			return true;
-		text = json_string_value(json_object_get(arguments, paths[i].member));
-		if (!paths[i].list && text && strchr(text, '\\'))
-			return true;
-	}
-	return false;
+		tool_place_set(place, bytes);
 }
 
 json_t *alias_path_bytes(const struct tool *tool, const json_t *arguments)
 {
-	json_t *copy;
+	const struct tool_info *info = tool->info;
+	struct tool_place place = { 0 }, folder = { .member = "dir_path" };
 
-	if (!tool->run || tool->server || !may_have_escapes(arguments))
+	if (!tool->run || !may_have_escapes(info, arguments))
 		return json_incref((json_t *)arguments);
-	copy = json_deep_copy(arguments);
-	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
-		if (!paths[i].list)
-			member_to_bytes(copy, paths[i].member);
-		else
-			list_to_bytes(json_object_get(copy, paths[i].list), paths[i].member);
-	}
-	return copy;
+	folder.holder = json_deep_copy(arguments);
+	while (tool_place_next(info, folder.holder, &place))
+		place_to_bytes(&place);
+	folder.path = tool_command_folder(info, folder.holder);
+	place_to_bytes(&folder);
+	return folder.holder;
 }

@@ -66,9 +66,9 @@ char *tool_arguments_text(const json_t *arguments, const char *const *without)
 	return text.len ? buf_steal(&text) : mem_strdup("");
 }
 
-bool tool_requires_more(const json_t *arguments)
+bool tool_requires_more(const struct tool *tool, const json_t *arguments)
 {
-	const json_t *more = json_object_get(arguments, "additional_permissions");
+	const json_t *more = tool_command_permissions(tool->info, arguments);
 	const json_t *files = json_object_get(more, "fileSystem");
 
 	return json_is_true(json_object_get(more, "network")) ||

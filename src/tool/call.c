@@ -63,21 +63,17 @@ static json_t *bound_change(const json_t *change, const json_t *plan)
 	return bound;
 }
 
-json_t *tool_bind(const json_t *arguments, const json_t *plan)
+json_t *tool_bind(const struct tool *tool, const json_t *arguments, const json_t *plan)
 {
-	const json_t *changes = json_object_get(arguments, "changes");
-	const json_t *plans = json_object_get(plan, "changes");
-	json_t *all, *list;
+	const struct tool_info *info = tool->info;
+	const size_t count = tool_edit_count(info, arguments);
+	json_auto_t *list = json_array();
 
-	if (!json_is_array(changes))
-		return bound_change(arguments, plan);
-	all = json_copy((json_t *)arguments);
-	list = json_array();
-	for (size_t i = 0; i < json_array_size(changes); i++)
-		json_array_append_new(list, bound_change(json_array_get(changes, i),
-		                                         json_array_get(plans, i)));
-	json_object_set_new(all, "changes", list);
-	return all;
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, bound_change(tool_edit_at(info, arguments, i),
+		                                         tool_edit_at(info, plan, i)));
+	return info && info->edit == TOOL_EDIT_MANY ? tool_edits_replaced(arguments, list) :
+	                                              json_incref(json_array_get(list, 0));
 }
 
 /* Adds what the tool's failures carry, if they carry anything. */
@@ -114,19 +110,18 @@ static void drop_content(json_t *result)
 }
 
 /* A failed plan as the result of the call, in the form that was asked for. */
-static json_t *plan_as_result(const struct session *session, const json_t *arguments, json_t *plan)
+static json_t *plan_as_result(const struct session *session, const struct tool *tool,
+                              const json_t *arguments, json_t *plan)
 {
 	const json_t *asked = json_object_get(arguments, "return_content");
 	bool none = asked ? span_eq(json_span(asked), SPAN("none")) :
 	                    session->return_content == RETURN_NONE;
-	size_t i;
-	json_t *change;
+	json_t *edit;
 
-	if (none) {
+	if (none)
 		drop_content(plan);
-		json_array_foreach(json_object_get(plan, "changes"), i, change)
-			drop_content(change);
-	}
+	for (size_t i = 0; none && (edit = tool_edit_at(tool->info, plan, i)); i++)
+		drop_content(edit);
 	return plan;
 }
 
@@ -144,7 +139,7 @@ static json_t *unconfirmed_result(struct session *session, const struct pending_
 {
 	struct err err = ERR_INIT;
 
-	if (tool_requires_more(call->arguments))
+	if (tool_requires_more(call->tool, call->arguments))
 		err_set(&err, ERR_DENIED_BY_USER,
 		        "Denied By User: This run has no way to ask for additional permissions. "
 		        "The user can grant them when starting hasp: --net, --write PATH, --read "
@@ -164,7 +159,7 @@ static bool is_dry_run(const struct pending_call *call)
 
 static bool call_is_asked_about(const struct session *session, const struct pending_call *call)
 {
-	if (tool_requires_more(call->arguments))
+	if (tool_requires_more(call->tool, call->arguments))
 		return true;
 	if (call->tool->asks)
 		return false;
@@ -196,8 +191,8 @@ static json_t *plan_call(struct session *session, struct pending_call *call, jso
 		plan = tool_plan(session, call->tool, call->arguments);
 	}
 	if (tool_result_failed(plan))
-		return plan_as_result(session, call->arguments, json_incref(plan));
-	bound = tool_bind(call->arguments, plan);
+		return plan_as_result(session, call->tool, call->arguments, json_incref(plan));
+	bound = tool_bind(call->tool, call->arguments, plan);
 	json_decref(call->arguments);
 	call->arguments = bound;
 	*ret_plan = json_incref(plan);
@@ -232,18 +227,14 @@ static bool leaves_file(const json_t *change)
 
 /* An edit after which every file is as it was: there is nothing to ask about, and, as it is bound
  * to these states, nothing that it could write. */
-static bool plan_changes_nothing(const json_t *plan)
+static bool plan_changes_nothing(const struct tool *tool, const json_t *plan)
 {
-	const json_t *changes = json_object_get(plan, "changes");
-	size_t i;
-	json_t *change;
+	const json_t *edit;
+	size_t count = 0;
 
-	if (!changes)
-		return leaves_file(plan);
-	json_array_foreach((json_t *)changes, i, change)
-		if (!leaves_file(change))
-			return false;
-	return json_array_size(changes);
+	while ((edit = tool_edit_at(tool->info, plan, count)) && leaves_file(edit))
+		count++;
+	return count && !edit;
 }
 
 /* NULL: the call may run. Otherwise the result that it ends with. */
@@ -262,7 +253,7 @@ static json_t *confirm_call(struct session *session, struct pending_call *call)
 	if (!session->hooks.confirm)
 		return unconfirmed_result(session, call);
 	ended = plan_call(session, call, &plan);
-	if (ended || plan_changes_nothing(plan))
+	if (ended || plan_changes_nothing(call->tool, plan))
 		return ended;
 	if (call->tool->preview &&
 	    !(preview = call->tool->preview(session, call->tool, call->arguments, &err)))
@@ -342,16 +333,14 @@ static void check_hash(const json_t *object, const char *where, struct buf *prob
 	           problems->len ? "; " : "", where, (int)shown.len, shown.data);
 }
 
-static void check_hashes(const json_t *arguments, struct buf *problems)
+static void check_hashes(const struct tool *tool, const json_t *arguments, struct buf *problems)
 {
-	const json_t *change;
-	size_t i;
+	const json_t *edit;
 
-	check_hash(arguments, "", problems);
-	json_array_foreach(json_object_get(arguments, "changes"), i, change) {
-		_cleanup_free_ char *where = mem_printf("changes[%zu].", i);
+	for (size_t i = 0; (edit = tool_edit_at(tool->info, arguments, i)); i++) {
+		_cleanup_free_ char *where = tool_edit_where(tool->info, i);
 
-		check_hash(change, where, problems);
+		check_hash(edit, where, problems);
 	}
 }
 
@@ -417,7 +406,7 @@ static json_t *normalise_call(struct session *session, struct pending_call *call
 		buf_str(problems, "; ");
 	buf_span(problems, buf_view(&more));
 	if (tool->plans)
-		check_hashes(checked, problems);
+		check_hashes(tool, checked, problems);
 	if (problems->len || call->followed)
 		return checked;
 	expanded = rebase_follow(session, tool, checked, &call->followed);

@@ -226,7 +226,8 @@ void denial_offer_release(struct denial_offer *offer)
 static char *command_folder(const struct session *session, const json_t *arguments)
 {
 	const char *root = session->provider->ops->root(session->provider, 0);
-	const char *folder = json_string_value(json_object_get(arguments, "dir_path"));
+	const char *folder = json_string_value(
+		tool_command_folder(&tool_infos[TOOL_RUN_SHELL_COMMAND], arguments));
 	_cleanup_location_ struct location place = { 0 };
 
 	location_resolve(root, folder ? folder : ".", NULL, NULL, &place);

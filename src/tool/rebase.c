@@ -524,20 +524,20 @@ static bool rebase_carry(struct session *session, json_t *arguments, const struc
 }
 
 /* One change: an object, changed in place.  `path`: its file_path in bytes. */
-static bool follow_one(struct session *session, json_t *arguments, const char *path,
+static bool follow_one(struct session *session, json_t *asked, const char *path,
                        enum change_kind kind)
 {
-	struct span hash = json_span(json_object_get(arguments, "base_content_sha256"));
+	struct span hash = json_span(json_object_get(asked, "base_content_sha256"));
 	struct change change = {
 		.kind = kind,
 		.path = path,
-		.text = json_span(json_object_get(arguments, kind == CHANGE_PATCH ?
+		.text = json_span(json_object_get(asked, kind == CHANGE_PATCH ?
 		                                  "unified_diff" : "new_content")),
-		.old_text = json_span(json_object_get(arguments, "old_content")),
+		.old_text = json_span(json_object_get(asked, "old_content")),
 		.expected_count = (size_t)json_integer_value(
-			json_object_get(arguments, "expected_matches")),
-		.any_count = json_is_true(json_object_get(arguments, "allow_multiple")),
-		.literal = json_is_true(json_object_get(arguments, "literal")),
+			json_object_get(asked, "expected_matches")),
+		.any_count = json_is_true(json_object_get(asked, "allow_multiple")),
+		.literal = json_is_true(json_object_get(asked, "literal")),
 	};
 	struct read_result read = { 0 };
 	struct sha256 base;
@@ -553,7 +553,7 @@ static bool follow_one(struct session *session, json_t *arguments, const char *p
 
 		rebase_keep(session, &base, content);
 	} else if (read.state.exists && read.kind == READ_TEXT) {
-		followed = rebase_carry(session, arguments, &change, &read);
+		followed = rebase_carry(session, asked, &change, &read);
 	}
 	read_result_release(&read);
 	return followed;
@@ -568,35 +568,34 @@ static const struct {
 	{ "update", CHANGE_UPDATE },
 };
 
+/* "patch", "update" ...: of one of several by its word, else by its tool. */
+static struct span kind_of_edit(const struct tool_info *info, const json_t *edit)
+{
+	return info->change ? span_str(info->change) : json_span(json_object_get(edit, "kind"));
+}
+
 json_t *rebase_follow(struct session *session, const struct tool *tool, json_t *arguments,
                       bool *ret_followed)
 {
-	const char *alone = tool->info ? tool->info->change : NULL;
+	const struct tool_info *info = tool->info;
 	json_auto_t *bytes = NULL;
-	json_t *copy, *change, *same;
-	size_t i;
+	json_t *copy, *change;
 
 	*ret_followed = false;
 	if (!session->reply || !tool->plans)
 		return json_incref(arguments);
 	copy = json_deep_copy(arguments);
 	bytes = alias_path_bytes(tool, arguments);
-	for (size_t k = 0; k < ARRAY_LEN(followers); k++) {
-		if (alone && strcmp(alone, followers[k].kind) == 0)
-			*ret_followed = follow_one(
-				session, copy,
-				json_string_value(json_object_get(bytes, "file_path")),
-				followers[k].change);
-		json_array_foreach(json_object_get(copy, "changes"), i, change) {
-			same = json_array_get(json_object_get(bytes, "changes"), i);
-			if (span_eq(json_span(json_object_get(change, "kind")),
-			            span_str(followers[k].kind)))
-				*ret_followed |= follow_one(
-					session, change,
-					json_string_value(json_object_get(same, "file_path")),
-					followers[k].change);
+	for (size_t k = 0; k < ARRAY_LEN(followers); k++)
+		for (size_t i = 0; (change = tool_edit_at(info, copy, i)); i++) {
+			const json_t *path =
+				json_object_get(tool_edit_at(info, bytes, i), "file_path");
+
+			if (span_eq(kind_of_edit(info, change), span_str(followers[k].kind)))
+				*ret_followed |= follow_one(session, change,
+				                            json_string_value(path),
+				                            followers[k].change);
 		}
-	}
 	return copy;
 }
 
@@ -679,26 +678,21 @@ static void want_diff(const json_t *change, const char *where, struct buf *probl
 json_t *rebase_expand(struct session *session, const struct tool *tool, json_t *arguments,
                       struct buf *problems)
 {
-	const enum tool_edit edit = tool->info ? tool->info->edit : TOOL_EDIT_NONE;
-	const bool patch = edit == TOOL_EDIT_PATCH, many = edit == TOOL_EDIT_MANY;
+	const struct tool_info *info = tool->info;
+	const bool patch = info && info->edit == TOOL_EDIT_PATCH;
 	json_t *copy, *change;
-	size_t i;
 
-	if ((!patch && !many) || !json_is_object(arguments))
+	if (!info || (!patch && info->edit != TOOL_EDIT_MANY) || !json_is_object(arguments))
 		return json_incref(arguments);
 	if (patch && !json_object_get(arguments, "rebase")) {
 		want_diff(arguments, "", problems);
 		return json_incref(arguments);
 	}
 	copy = json_deep_copy(arguments);
-	if (patch) {
-		expand_one(session, copy, "", problems);
-		want_diff(copy, "", problems);
-	}
-	json_array_foreach(json_object_get(copy, "changes"), i, change) {
-		_cleanup_free_ char *where = mem_printf("changes[%zu].", i);
+	for (size_t i = 0; (change = tool_edit_at(info, copy, i)); i++) {
+		_cleanup_free_ char *where = tool_edit_where(info, i);
 
-		if (!span_eq(json_span(json_object_get(change, "kind")), SPAN("patch")))
+		if (!span_eq(kind_of_edit(info, change), SPAN("patch")))
 			continue;
 		expand_one(session, change, where, problems);
 		want_diff(change, where, problems);

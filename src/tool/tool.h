@@ -351,7 +351,7 @@ json_t *tool_call(struct session *session, const char *name, const json_t *argum
 json_t *tool_plan(struct session *session, const struct tool *tool, const json_t *arguments);
 /* The arguments bound to the states that a plan was made on: they make the same bytes, or fail with
  * state_mismatch. A new reference. */
-json_t *tool_bind(const json_t *arguments, const json_t *plan);
+json_t *tool_bind(const struct tool *tool, const json_t *arguments, const json_t *plan);
 
 /* The same in two steps if possible, for callers with several calls and one thread.  NULL: use
  * tool_call.  It is not possible in sessions with hooks that see every call (before, decide, after;
@@ -365,7 +365,7 @@ json_t *tool_call_end(struct session *session, struct started_call *started);
 
 /* Whether a call requests permissions beyond the session's (additional_permissions): the user must
  * confirm it; it is denied if that is not possible. */
-bool tool_requires_more(const json_t *arguments);
+bool tool_requires_more(const struct tool *tool, const json_t *arguments);
 
 /* All arguments of a call but those named in `without` (NULL-terminated; NULL: none), in full, as a
  * question must show exactly what will run.  A lone text stands for itself, others are

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
+#include "data/tools.h"
 #include "model/content.h"
 #include "tui/app.h"
 #include "tui/show/printout.h"
@@ -33,14 +34,10 @@ static const json_t *history_response(const json_t *contents, size_t at, const j
 }
 
 /* What a call is about: its file, its command; the first line. */
-static struct span history_subject(const json_t *arguments)
+static struct span history_subject(const char *name, const json_t *arguments)
 {
-	static const char *const names[] = { "file_path", "path", "command", "dir_path", "pattern",
-		                             "query", "url", "agent_name", "name", "title" };
-	struct span text = { 0 }, line = { 0 };
+	struct span text = json_span(tool_subject(tool_info_find(name), arguments)), line = { 0 };
 
-	for (size_t i = 0; i < ARRAY_LEN(names) && !text.len; i++)
-		text = json_span(json_object_get(arguments, names[i]));
 	line_next(&text, &line);
 	return line_body(line);
 }
@@ -53,7 +50,7 @@ static json_t *history_call(const json_t *call)
 
 	return json_pack("{s:s, s:s, s:s, s:O?, s:o}", "callId", "", "toolName", name ? name : "",
 	                 "title", name ? name : "", "arguments", arguments, "description",
-	                 json_text(history_subject(arguments)));
+	                 json_text(history_subject(name ? name : "", arguments)));
 }
 
 static json_t *history_result(const json_t *call, const json_t *response)

@@ -104,6 +104,30 @@ static void many_changes_wait_for_each_of_their_files(void **state)
 	             PATCH("a"), PATCH("b"), PATCH("c"));
 }
 
+/* A server's tool may mean anything by `file_path` and `changes`: it may touch all files. */
+static void a_servers_arguments_name_no_files(void **state)
+{
+	static const enum tool_kind kinds[] = { TOOL_KIND_READ, TOOL_KIND_EDIT, TOOL_KIND_OTHER };
+	json_auto_t *own = json_pack("{s:s, s:[{s:s}]}", "file_path", "x", "changes", "file_path",
+	                             "y");
+	json_auto_t *edit = json_pack("{s:s}", "file_path", "a");
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		const struct tool tool = { .name = "mcp_s_t", .server = "s", .server_tool = "t",
+			                   .kind = kinds[i] };
+		struct order_call order[2];
+		const bool ended[2] = { false };
+
+		call_order_describe(&order[0], &tool, tool.name, own, "/w");
+		call_order_describe(&order[1], find_builtin("safe_patch"), "safe_patch", edit,
+		                    "/w");
+		assert_false(call_order_may_begin(order, 1, ended));
+		call_order_release(&order[0]);
+		call_order_release(&order[1]);
+	}
+}
+
 static void who_asks_for_it_waits_for_all_and_all_for_him(void **state)
 {
 	(void)state;
@@ -128,6 +152,7 @@ int main(void)
 		cmocka_unit_test(readings_run_together_and_around_edits),
 		cmocka_unit_test(a_command_waits_for_edits_and_they_for_it),
 		cmocka_unit_test(many_changes_wait_for_each_of_their_files),
+		cmocka_unit_test(a_servers_arguments_name_no_files),
 		cmocka_unit_test(who_asks_for_it_waits_for_all_and_all_for_him),
 		cmocka_unit_test(a_topic_is_named_before_what_follows_begins),
 	};

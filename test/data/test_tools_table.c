@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "data/json.h"
 #include "data/tools.h"
@@ -166,6 +167,147 @@ static void arguments_have_gemini_clis_names(void **state)
 	assert_null(tool_info_gemini(NULL, arguments));
 }
 
+/* A call that has, under names that rows explain, something of other types. */
+static const char odd[] =
+	"{\"changes\": [{\"file_path\": \"a\"}, 3, \"x\"], \"file_path\": {\"row\": 1}, \"command\": 7,"
+	" \"dir_path\": [], \"path\": \"p\", \"paths\": \"q\", \"include\": {}, \"content\": 5,"
+	" \"input\": \"ls\", \"additional_permissions\": {\"network\": true}}";
+
+static size_t places_of(const struct tool_info *info, const json_t *arguments)
+{
+	struct tool_place place = { 0 };
+	size_t count = 0;
+
+	while (tool_place_next(info, arguments, &place))
+		count++;
+	return count;
+}
+
+static void arguments_mean_nothing_without_a_row(void **state)
+{
+	json_auto_t *arguments = json_loads(odd, 0, NULL);
+
+	(void)state;
+	assert_non_null(arguments);
+	assert_int_equal(tool_edit_count(NULL, arguments), 0);
+	assert_null(tool_edit_at(NULL, arguments, 0));
+	assert_null(tool_edit_content(NULL, arguments));
+	assert_null(tool_command_line(NULL, arguments));
+	assert_null(tool_command_folder(NULL, arguments));
+	assert_null(tool_command_permissions(NULL, arguments));
+	assert_null(tool_typed_input(NULL, arguments));
+	assert_null(tool_first_path(NULL, arguments));
+	assert_int_equal(places_of(NULL, arguments), 0);
+}
+
+/* Each row finds its own members alone, of any type. */
+static void arguments_mean_what_their_row_says(void **state)
+{
+	json_auto_t *arguments = json_loads(odd, 0, NULL);
+
+	(void)state;
+	for (size_t i = 0; i < TOOL_COUNT; i++) {
+		const struct tool_info *info = &tool_infos[i];
+		const bool many = info->edit == TOOL_EDIT_MANY;
+
+		assert_int_equal(tool_edit_count(info, arguments), many ? 3 : info->edit ? 1 : 0);
+		assert_ptr_equal(tool_edit_at(info, arguments, 0),
+		                 many ? json_array_get(json_object_get(arguments, "changes"), 0) :
+		                 info->edit ? arguments : NULL);
+		assert_int_equal(tool_command_line(info, arguments) != NULL, info->runs);
+		assert_int_equal(tool_command_folder(info, arguments) != NULL, info->runs);
+		assert_int_equal(tool_command_permissions(info, arguments) != NULL, info->runs);
+		assert_int_equal(tool_typed_input(info, arguments) != NULL,
+		                 info->acts == TOOL_ACTS_TYPED);
+		assert_in_range(places_of(info, arguments), 0, info->paths ? 1 : 0);
+	}
+}
+
+static void all_paths_of_a_call_are_walked(void **state)
+{
+	static const struct {
+		enum tool_id tool;
+		const char *arguments, *paths;
+	} rows[] = {
+		{ TOOL_READ_FILE, "{\"file_path\": \"a\"}", "a" },
+		{ TOOL_READ_FILE, "{\"file_path\": \"\"}", "" },
+		{ TOOL_UPDATE_DATA, "{\"file_path\": \"a\", \"changes\": [{\"file_path\": \"b\"}]}",
+		  "a" },
+		{ TOOL_APPLY_CHANGES,
+		  "{\"file_path\": \"z\", \"changes\": [{\"file_path\": \"a\", \"new_path\": \"b\"},"
+		  " {\"file_path\": \"\"}, 1, {\"file_path\": \"c\"}]}", "a c b" },
+		{ TOOL_READ_MANY_FILES,
+		  "{\"paths\": [\"a\", \"\", \"b\"], \"include\": [\"*.c\", {}]}", "a b *.c" },
+		{ TOOL_GLOB, "{\"path\": \"d\", \"patterns\": [\"x\"]}", "d" },
+		{ TOOL_RUN_SHELL_COMMAND, "{\"dir_path\": \"d\", \"file_path\": \"x\"}", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		json_auto_t *arguments = json_loads(rows[i].arguments, 0, NULL);
+		const struct tool_info *info = &tool_infos[rows[i].tool];
+		_cleanup_buf_ struct buf walked = BUF_INIT(1000), again = BUF_INIT(1000);
+		struct tool_place place = { 0 };
+
+		/* Each is replaced as it comes, and the walk finds the others and it. */
+		while (tool_place_next(info, arguments, &place)) {
+			buf_printf(&walked, "%s%s", walked.len ? " " : "",
+			           json_string_value(place.path));
+			tool_place_set(&place, json_pack("s+", json_string_value(place.path), "!"));
+		}
+		assert_string_equal(walked.data ? walked.data : "", rows[i].paths);
+		for (place = (struct tool_place){ 0 }; tool_place_next(info, arguments, &place);)
+			buf_str(&again, json_string_value(place.path));
+		assert_int_equal(again.len, walked.len + (walked.len > 0));
+	}
+}
+
+static void an_edit_is_named_by_its_place(void **state)
+{
+	json_auto_t *arguments = json_pack("{s:[{}, {}], s:b}", "changes", "dry_run", 1);
+	json_auto_t *edits = json_pack("[{s:s}]", "kind", "delete");
+	json_auto_t *other = tool_edits_replaced(arguments, edits);
+	const struct tool_info *many = &tool_infos[TOOL_APPLY_CHANGES];
+	_cleanup_free_ char *second = tool_edit_where(many, 1);
+	_cleanup_free_ char *alone = tool_edit_where(&tool_infos[TOOL_WRITE_FILE], 0);
+
+	(void)state;
+	assert_string_equal(second, "changes[1].");
+	assert_string_equal(alone, "");
+	assert_int_equal(tool_edit_count(many, other), 1);
+	assert_true(json_is_true(json_object_get(other, "dry_run")));
+	assert_int_equal(tool_edit_count(many, arguments), 2);
+}
+
+static void a_line_names_what_a_call_is_about(void **state)
+{
+	static const struct {
+		int tool; /* -1: a server's */
+		const char *arguments, *subject; /* as JSON */
+	} rows[] = {
+		{ TOOL_RUN_SHELL_COMMAND, "{\"dir_path\": \"d\", \"command\": \"ls\"}", "\"ls\"" },
+		{ TOOL_SEARCH_FILES, "{\"path\": \"d\", \"pattern\": \"x\"}", "\"x\"" },
+		{ TOOL_READ_MANY_FILES, "{\"paths\": [\"a\", \"b\"]}", "[\"a\", \"b\"]" },
+		{ TOOL_APPLY_CHANGES, "{\"changes\": [{\"kind\": \"delete\"}]}",
+		  "[{\"kind\": \"delete\"}]" },
+		{ -1, "{\"changes\": [{\"kind\": \"delete\"}], \"file_path\": {}, \"paths\": [1],"
+		      " \"command\": {\"x\": 1}, \"title\": \"t\"}", "\"t\"" },
+		{ -1, "{\"changes\": [\"a\"], \"paths\": [], \"query\": \"\"}", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		json_auto_t *arguments = json_loads(rows[i].arguments, 0, NULL);
+		json_auto_t *subject = rows[i].subject ?
+			json_loads(rows[i].subject, JSON_DECODE_ANY, NULL) : NULL;
+		const json_t *found = tool_subject(
+			rows[i].tool < 0 ? NULL : &tool_infos[rows[i].tool], arguments);
+
+		assert_non_null(arguments);
+		assert_true(found == subject || json_equal(found, subject));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +317,11 @@ int main(void)
 		cmocka_unit_test(rows_do_not_contradict_themselves),
 		cmocka_unit_test(changes_are_made_by_editors),
 		cmocka_unit_test(arguments_have_gemini_clis_names),
+		cmocka_unit_test(arguments_mean_nothing_without_a_row),
+		cmocka_unit_test(arguments_mean_what_their_row_says),
+		cmocka_unit_test(all_paths_of_a_call_are_walked),
+		cmocka_unit_test(an_edit_is_named_by_its_place),
+		cmocka_unit_test(a_line_names_what_a_call_is_about),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,6 +134,13 @@ BROKEN = [
      'src/base/b.c:3: tools named: names the tool "hoe_beds"'),
     ("a row of names that nobody needs", {"src/tool/spelling.c": C},
      "src/tool/spelling.c:1: tools named: has a row in TOOLS_NAMED"),
+    ("a member of arguments that only some tools have",
+     {"src/data/tools.c": C + '\tPATHS({ "beds", "bed_path" }),\n',
+      "src/base/b.c": C + '\tjson_object_get(call->arguments, "bed_path");\n'
+                          '\tf(json_object_get(args, "other"));\n'},
+     'src/base/b.c:2: arguments read: reads "bed_path"'),
+    ("a row of arguments that nobody needs", {"src/tool/spelling.c": C},
+     "src/tool/spelling.c:1: arguments read: has a row in ARGUMENTS_READ"),
     ("a folder of tests that src/ does not have", {"test/file/test_s.c": C},
      "test/file/test_s.c:1: stands in a folder that src/ does not have"),
     ("no licence", {"src/base/b.c": "int x;\n"}, "no SPDX-License-Identifier"),

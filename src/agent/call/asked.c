@@ -27,7 +27,7 @@ static const char *asked_source(const struct call *call, const json_t *message)
 
 	if (span_eq(type, SPAN("sandbox_expansion")))
 		return call->outside.wanted.count ? ASKED_OUTSIDE : ASKED_SANDBOX;
-	if (tool_requires_more(json_object_get(message, "arguments")))
+	if (tool_requires_more(call->tool, json_object_get(message, "arguments")))
 		return "additional_permissions";
 	if (call->hook_asks)
 		return "hook";

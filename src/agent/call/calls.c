@@ -138,14 +138,15 @@ static void call_release(struct call *call)
 
 /* ---- context found just in time ---------------------------------------------------- */
 
-static const char *touched_path(const json_t *result, const json_t *args)
+static const char *touched_path(const struct tool_info *info, const json_t *result,
+                                const json_t *args)
 {
 	const json_t *first = json_is_array(result) ? json_array_get(result, 0) : result;
 	const json_t *state = json_object_get(first, "latest_file_state");
 	const json_t *const places[] = {
 		json_object_get(state, "file_path"), json_object_get(first, "file_path"),
-		json_object_get(first, "path"), json_object_get(args, "file_path"),
-		json_object_get(args, "path"), json_object_get(args, "dir_path"),
+		json_object_get(first, "path"), tool_first_path(info, args),
+		tool_command_folder(info, args),
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(places); i++)
@@ -168,10 +169,11 @@ static bool new_folder(struct agent *agent, const char *path)
 static char *context_found(struct call *call)
 {
 	struct agent *agent = call->agent;
-	const char *path = touched_path(call->result, call->args);
+	const struct tool_info *info = call->tool ? call->tool->info : NULL;
+	const char *path = info ? touched_path(info, call->result, call->args) : NULL;
 	char *text = NULL;
 
-	if (!agent->options.context_for || !path || !call->tool || call->tool->server)
+	if (!agent->options.context_for || !path)
 		return NULL;
 	pthread_mutex_lock(&agent->lock);
 	if (new_folder(agent, path))

@@ -26,16 +26,22 @@ struct confirm_request {
 
 /* ---- what is shown ----------------------------------------------------------------- */
 
+static bool question_requires_more(const struct tool_question *question)
+{
+	return tool_requires_more(question->tool, question->arguments);
+}
+
 static json_t *exec_details(const struct confirm_request *request)
 {
 	const json_t *arguments = request->question->arguments;
 	json_t *prefixes = request->call->verdict.prefixes;
-	struct span command = json_span(json_object_get(arguments, "command"));
+	const struct tool_info *info = request->question->tool->info;
+	struct span command = json_span(tool_command_line(info, arguments));
 	_cleanup_buf_ struct buf summary = BUF_INIT(4 * LIMIT_SHELL_ALL_BYTES);
 	struct span roots[ROOTS_MAX];
 	struct shell_analysis analysis;
 	json_t *details = json_object(), *names = json_array(), *problems = json_array();
-	json_t *denials, *confinement;
+	json_t *denials = NULL, *confinement = NULL;
 	size_t count;
 
 	shell_analyse(command, &analysis);
@@ -56,7 +62,8 @@ static json_t *exec_details(const struct confirm_request *request)
 	json_object_set_new(details, "problems", problems);
 	if (json_array_size(prefixes))
 		json_object_set(details, "commandPrefixes", prefixes);
-	denials = foreseen_denials(request->call, &analysis, arguments, &confinement);
+	if (!question_requires_more(request->question)) /* else the question says what */
+		denials = foreseen_denials(request->call, &analysis, arguments, &confinement);
 	if (confinement)
 		json_object_set_new(details, "confinement", confinement);
 	if (request->call->verdict.commands)
@@ -160,7 +167,7 @@ static const char *choose_always(const struct confirm_request *request, struct s
 		                        "this folder is not trusted (/permissions)";
 	if (call->hook_asks)
 		return "a hook asks about each such call";
-	if (tool_requires_more(request->question->arguments))
+	if (question_requires_more(request->question))
 		return "permissions beyond the sandbox are for one call";
 	if (call->has_verdict && !policy_session_helps(&call->verdict))
 		return "a rule asks about each such call (/policies)";
@@ -269,7 +276,7 @@ static bool may_be_answered(const struct confirm_request *request)
 {
 	const struct tool_question *question = request->question;
 
-	return !request->call->hook_asks && !tool_requires_more(question->arguments) &&
+	return !request->call->hook_asks && !question_requires_more(question) &&
 	       gate_would_allow(request->call, question->tool, question->arguments);
 }
 
@@ -423,7 +430,7 @@ static bool refuse_unasked(struct confirm_request *request, struct err *err)
 
 	request->call->decision = DECISION_REJECT;
 	request->call->missing =
-		tool_requires_more(request->question->arguments) ? CALL_MISSING_FLAGS :
+		question_requires_more(request->question) ? CALL_MISSING_FLAGS :
 		request->call->hook_asks ? CALL_MISSING_HOOK_ANSWER :
 		change->parts ? CALL_MISSING_REVIEW : CALL_MISSING_RULE;
 	if (request->call->missing == CALL_MISSING_FLAGS)
@@ -542,7 +549,7 @@ static bool answered_by_now(struct confirm_request *request)
 	const struct tool_question *question = request->question;
 	enum call_decision decision;
 
-	if (request->call->hook_asks || tool_requires_more(question->arguments))
+	if (request->call->hook_asks || question_requires_more(question))
 		return false;
 	decision = gate_decide(request->call, question->tool, question->arguments);
 	keep_quorum(request->call);

@@ -56,10 +56,11 @@ static bool is_denied_by_rules(struct call *call, const struct tool *tool, const
 
 /* ---- the question ------------------------------------------------------------------ */
 
-static json_t *expansion_details(const struct call *call, const json_t *arguments,
+static json_t *expansion_details(const struct call *call, const struct tool *tool,
+                                 const json_t *arguments,
                                  const struct denial_offer *offer)
 {
-	struct span command = json_span(json_object_get(arguments, "command")), root = { 0 };
+	struct span command = json_span(tool_command_line(tool->info, arguments)), root = { 0 };
 	struct shell_analysis analysis;
 	json_t *details = json_object();
 
@@ -206,7 +207,7 @@ static bool put_offer(struct call *call, const struct tool *tool, const json_t *
                       const struct denial_offer *offer)
 {
 	json_auto_t *message = expansion_message(call, tool, arguments,
-	                                         expansion_details(call, arguments, offer));
+	                                         expansion_details(call, tool, arguments, offer));
 	json_auto_t *answer = NULL;
 	enum bus_reply reply;
 

@@ -116,13 +116,7 @@ enum {
 	DISPLAY_MAX = 1 << 20,
 };
 
-/* The first of these that an argument has says the most. */
-static const char *const telling[] = {
-	"command", "code", "file_path", "pattern", "patterns", "query", "url", "prompt", "path",
-	"paths", "changes", "question", "pid", "title", "name", "strategic_intent",
-};
-
-/* And what is asked of a file. */
+/* What is asked of a file. */
 static const char *const of_file[] = { "query", "sql" };
 
 static void say_change(struct buf *out, const json_t *change)
@@ -178,10 +172,10 @@ char *display_title(const struct tool *tool, const char *name)
 char *display_call(const struct tool *tool, const json_t *args)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_ARGUMENT_BYTES);
+	const struct tool_info *info = tool ? tool->info : NULL;
 
-	for (size_t i = 0; i < ARRAY_LEN(telling) && !text.len; i++)
-		say_value(&text, json_object_get(args, telling[i]));
-	for (size_t i = 0; i < ARRAY_LEN(of_file) && json_object_get(args, "file_path"); i++)
+	say_value(&text, tool_subject(info, args));
+	for (size_t i = 0; i < ARRAY_LEN(of_file) && tool_first_path(info, args); i++)
 		if (json_is_string(json_object_get(args, of_file[i]))) {
 			buf_str(&text, ": ");
 			say_value(&text, json_object_get(args, of_file[i]));

@@ -210,8 +210,6 @@ json_t *foreseen_denials(const struct call *call, const struct shell_analysis *a
 	json_t *list;
 
 	*ret_confinement = NULL;
-	if (tool_requires_more(arguments)) /* the question says what */
-		return NULL;
 	foresee_all(&foresight, analysis);
 	list = denial_foresee(&call->session, arguments, foresight.uses, foresight.count,
 	                      ret_confinement);

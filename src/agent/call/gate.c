@@ -253,17 +253,19 @@ static enum call_decision decide_call(void *data, const struct tool *tool, const
 {
 	struct call *call = data;
 	enum call_decision decision;
+	bool allowed;
 
 	outside_begin(&call->outside, tool);
 	call_scope_note(call, tool, arguments, NULL);
 	decision = gate_decide(call, tool, arguments);
+	allowed = decision == CALL_ALLOW && !call->hook_asks &&
+	          !tool_requires_more(tool, arguments);
 	warn_of_change(call, tool);
-	if (decision == CALL_DENY || tool->asks ||
-	    (decision == CALL_ALLOW && !call->hook_asks && !tool_requires_more(arguments)))
+	if (decision == CALL_DENY || tool->asks || allowed)
 		call_round_settle(call);
 	if (decision == CALL_DENY) {
 		gate_deny(call, tool, arguments, err);
-	} else if (decision == CALL_ALLOW && !call->hook_asks && !tool_requires_more(arguments)) {
+	} else if (allowed) {
 		call->decision = DECISION_AUTO;
 		gate_note_allowed(call, tool);
 		gate_about_to_run(call, tool, arguments);

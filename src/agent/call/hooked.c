@@ -70,14 +70,14 @@ struct hook_case {
 	const char *name; /* tool_name; borrowed */
 	json_t *shown;    /* tool_input; owned */
 	json_t *absolute; /* the file that it is about, absolute; owned; NULL: of none */
-	int element;      /* of the list that it is about; LIST_NONE: of all arguments */
+	int element;      /* of the list that it is about, from 0; LIST_NONE: all arguments */
 };
 
 struct hook_cases {
 	const struct hooked_call *call;
 	const struct tool *tool;
 	const json_t *arguments;
-	const char *list;     /* the member whose elements are cases; NULL: none is */
+	size_t elements;      /* of the list whose elements are cases; 0: none are */
 	const json_t *plan;   /* of a dry run that succeeded; or NULL */
 	struct hook_case *at; /* owned */
 	size_t count, cap;
@@ -123,14 +123,6 @@ static json_t *shown_root(const struct hook_cases *cases)
 	const char *root = provider->ops->root(provider, 0);
 
 	return json_name(root ? root : "/");
-}
-
-/* What a plan says of one change; `plan` itself, if it is of a tool for one file. */
-static const json_t *planned_change(const struct hook_cases *cases, int element)
-{
-	return element == LIST_NONE ? cases->plan :
-	                              json_array_get(json_object_get(cases->plan, "changes"),
-	                                             (size_t)element);
 }
 
 /* A run for one absolute path. In tool_input it is relative if the model's was: a guard knows what
@@ -186,14 +178,14 @@ static json_t *marked_lines(struct span diff, char mark)
 }
 
 /* The arguments of a change under all names that hooks may look for. */
-static json_t *shown_change(const struct tool *tool, const json_t *arguments, const json_t *plan)
+static json_t *shown_change(const struct tool *tool, const json_t *change, const json_t *plan)
 {
-	json_t *shown = tool_info_both(tool->info, arguments);
+	json_t *shown = tool_info_both(tool->info, change);
 	const json_t *diff = json_object_get(plan, "diff");
 
 	if (tool->info && tool->info->edit == TOOL_EDIT_PATCH) {
 		if (!json_is_string(diff))
-			diff = json_object_get(arguments, "unified_diff");
+			diff = json_object_get(change, "unified_diff");
 		json_object_set_new(shown, "old_string", marked_lines(json_span(diff), '-'));
 		json_object_set_new(shown, "new_string", marked_lines(json_span(diff), '+'));
 	}
@@ -201,11 +193,13 @@ static json_t *shown_change(const struct tool *tool, const json_t *arguments, co
 }
 
 /* One of apply_changes, as the tool that would do it alone; a move is about two files. */
-static void add_change_cases(struct hook_cases *cases, const json_t *change, int element)
+static void add_change_cases(struct hook_cases *cases, int element)
 {
+	const struct tool_info *info = cases->tool->info;
+	const json_t *change = tool_edit_at(info, cases->arguments, (size_t)element);
 	const struct tool_info *alone =
 		tool_info_of_change(json_span(json_object_get(change, "kind")));
-	const json_t *plan = planned_change(cases, element);
+	const json_t *plan = tool_edit_at(info, cases->plan, (size_t)element);
 	const json_t *state = json_object_get(plan, "latest_file_state");
 	const json_t *to = json_object_get(change, "new_path");
 	const struct tool *tool = alone ? tool_find(alone->name) : cases->tool;
@@ -224,27 +218,25 @@ static void add_change_cases(struct hook_cases *cases, const json_t *change, int
 
 static void add_changes(struct hook_cases *cases)
 {
-	const json_t *changes = json_object_get(cases->arguments, "changes");
-
-	cases->list = "changes";
-	for (size_t i = 0; i < json_array_size(changes); i++)
-		add_change_cases(cases, json_array_get(changes, i), (int)i);
+	cases->elements = tool_edit_count(cases->tool->info, cases->arguments);
+	for (size_t i = 0; i < cases->elements; i++)
+		add_change_cases(cases, (int)i);
 }
 
 /* Each path of several that are read; one may be a pattern. */
 static void add_paths_read(struct hook_cases *cases)
 {
-	const json_t *paths = json_object_get(cases->arguments, "paths");
+	struct tool_place place = { 0 };
 
-	cases->list = "paths";
-	for (size_t i = 0; i < json_array_size(paths); i++) {
+	while (tool_place_next(cases->tool->info, cases->arguments, &place)) {
 		json_auto_t *alone = json_copy((json_t *)cases->arguments);
 		json_auto_t *shown = NULL;
-		json_t *path = json_array_get(paths, i);
 
-		json_object_set_new(alone, "paths", json_pack("[O]", path));
+		json_object_set_new(alone, cases->tool->info->paths[place.row].list,
+		                    json_pack("[O]", place.path));
 		shown = tool_info_both(cases->tool->info, alone);
-		add_path_cases(cases, cases->call->name, shown, path, NULL, (int)i);
+		add_path_cases(cases, cases->call->name, shown, place.path, NULL,
+		               (int)cases->elements++);
 	}
 }
 
@@ -252,7 +244,7 @@ static void add_paths_read(struct hook_cases *cases)
 static void add_background_input(struct hook_cases *cases)
 {
 	json_t *shown = json_copy((json_t *)cases->arguments);
-	const json_t *input = json_object_get(cases->arguments, "input");
+	const json_t *input = tool_typed_input(cases->tool->info, cases->arguments);
 
 	json_object_set_new(shown, "command", json_is_string(input) ? json_incref((json_t *)input) :
 	                                                              json_string(""));
@@ -267,16 +259,15 @@ static void cases_make(struct hook_cases *cases)
 		[TOOL_ACTS_TYPED] = add_background_input,
 	};
 	const struct tool *tool = cases->tool;
-	const json_t *path = json_object_get(cases->arguments, "file_path");
+	const json_t *path = tool_first_path(tool->info, cases->arguments);
 	json_auto_t *shown = NULL;
 
 	if (tool->info && parts[tool->info->acts])
 		parts[tool->info->acts](cases);
 	if (cases->count)
 		return;
-	cases->list = NULL;
 	shown = shown_change(tool, cases->arguments, cases->plan);
-	if (!tool->server && json_is_string(path))
+	if (path && (tool->info->files == TOOL_FILES_READ || tool->info->files == TOOL_FILES_WRITE))
 		add_path_cases(cases, cases->call->name, shown, path,
 		               json_object_get(cases->plan, "latest_file_state"), LIST_NONE);
 	else
@@ -353,20 +344,19 @@ static bool rewrite_arguments(const struct hook_cases *cases, const struct hook_
                               const json_t *said, json_t **arguments)
 {
 	const struct tool *tool = cases->tool, *alone = tool_find(one->name);
-	json_t *all, *list;
+	json_auto_t *list = json_array();
+	json_t *all;
 
 	if (one->element == LIST_NONE) {
 		all = changed_object(tool, *arguments, one->shown, said);
-	} else if (!strcmp(cases->list, "changes")) {
-		const json_t *before = json_object_get(*arguments, cases->list);
-
-		all = json_copy(*arguments);
-		list = json_copy((json_t *)before);
+	} else if (tool->info->edit == TOOL_EDIT_MANY) {
+		for (size_t i = 0; i < cases->elements; i++)
+			json_array_append(list, tool_edit_at(tool->info, *arguments, i));
 		json_array_set_new(list, (size_t)one->element,
 		                   changed_object(alone ? alone : tool,
-		                                  json_array_get(before, (size_t)one->element),
+		                                  json_array_get(list, (size_t)one->element),
 		                                  one->shown, said));
-		json_object_set_new(all, cases->list, list);
+		all = tool_edits_replaced(*arguments, list);
 	} else {
 		return json_equal(said, one->shown);
 	}
@@ -400,7 +390,9 @@ static bool run_cases_before(const struct hook_cases *cases, const char *names, 
 		json_auto_t *input = case_input(cases, one);
 		struct hook_outcome said;
 
-		show_planned_edit(planned_change(cases, one->element), input);
+		show_planned_edit(one->element == LIST_NONE ? cases->plan :
+		                  tool_edit_at(cases->tool->info, cases->plan,
+		                               (size_t)one->element), input);
 		if (!cases->call->fire(cases->call->data, HOOK_BEFORE_TOOL, names, input, &said))
 			continue;
 		any = true;
@@ -431,7 +423,7 @@ bool hooked_before(const struct hooked_call *call, const struct tool *tool, json
 	cases_make(&cases);
 	ran = run_cases_before(&cases, names, arguments, ret);
 	if (ran && cases.plan && *arguments == before) {
-		bound = tool_bind(before, cases.plan);
+		bound = tool_bind(tool, before, cases.plan);
 		json_decref(*arguments);
 		*arguments = bound;
 	}
@@ -448,8 +440,7 @@ static const json_t *result_of(const struct hook_cases *cases, const struct hook
 	const json_t *parts = json_is_array(result) ? result : json_object_get(result, "changes");
 	const json_t *part = one->element == LIST_NONE ||
 	                                     json_array_size(parts) !=
-	                                     json_array_size(json_object_get(cases->arguments,
-	                                                                     cases->list)) ?
+	                                     cases->elements ?
 	                             NULL : json_array_get(parts, (size_t)one->element);
 
 	return json_is_object(part) ? part : result;

@@ -29,28 +29,20 @@ static enum order_effect effect_of(const struct tool *tool)
 	return tool ? effects[tool_kind_of(tool)] : ORDER_NOTHING;
 }
 
-static void order_add_path(struct order_call *call, size_t *cap, const char *root,
-                           const json_t *path)
+/* A folder that is looked through, and files that a list names, are not one file: those touch all,
+ * as do tools of which nothing is known. */
+static void add_paths(struct order_call *call, const struct tool_info *info, const json_t *args,
+                      const char *root)
 {
-	if (!json_string_length(path))
+	struct tool_place place = { 0 };
+	size_t cap = 0;
+
+	if (!info || (!info->edit && info->files != TOOL_FILES_READ))
 		return;
-	if (call->path_count == *cap)
+	while (tool_place_next(info, args, &place)) {
 		call->paths =
-			mem_grow(call->paths, cap, call->path_count + 1, sizeof(*call->paths));
-	call->paths[call->path_count++] = path_join(root, json_string_value(path));
-}
-
-/* A folder that is looked through, and files that a list names, are not one file: those touch
- * all. */
-static void add_paths(struct order_call *call, const json_t *args, const char *root)
-{
-	size_t cap = 0, i;
-	json_t *change;
-
-	order_add_path(call, &cap, root, json_object_get(args, "file_path"));
-	json_array_foreach(json_object_get(args, "changes"), i, change) {
-		order_add_path(call, &cap, root, json_object_get(change, "file_path"));
-		order_add_path(call, &cap, root, json_object_get(change, "new_path"));
+			mem_grow(call->paths, &cap, call->path_count + 1, sizeof(*call->paths));
+		call->paths[call->path_count++] = path_join(root, json_string_value(place.path));
 	}
 }
 
@@ -70,7 +62,7 @@ void call_order_describe(struct order_call *ret, const struct tool *tool, const 
 	if (!json_is_object(args) || (ret->effect != ORDER_READS && ret->effect != ORDER_EDITS))
 		return;
 	canonical = alias_resolve(tool, name, args, NULL, &problems);
-	add_paths(ret, canonical, root);
+	add_paths(ret, tool->info, canonical, root);
 }
 
 void call_order_release(struct order_call *call)

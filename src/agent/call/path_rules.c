@@ -29,48 +29,16 @@ static struct path_rules *rules_of(struct provider *provider)
 /* Returns the replacement of a path: a new reference, or NULL: none. */
 typedef json_t *(*visit)(struct path_rules *rules, const char *path, bool absolute);
 
-/* Applies `change` to a path in an argument; NULL: no replacement. */
-static json_t *visit_argument_path(struct path_rules *rules, const json_t *text, visit change,
-                                   bool absolute)
-{
-	_cleanup_free_ char *path =
-		json_string_length(text) ? name_from_shown(json_string_value(text)) : NULL;
-
-	return path ? change(rules, path, absolute) : NULL;
-}
-
-static void visit_member(struct path_rules *rules, json_t *object, const char *member,
-                         visit change, bool absolute)
-{
-	json_t *other = visit_argument_path(rules, json_object_get(object, member), change,
-	                                    absolute);
-
-	if (other)
-		json_object_set_new(object, member, other);
-}
-
 static void visit_paths(struct path_rules *rules, json_t *arguments, visit change, bool absolute)
 {
-	const struct tool_path *row = rules->tool->info ? rules->tool->info->paths : NULL;
+	struct tool_place place = { 0 };
 
-	for (; row && (row->list || row->member); row++) {
-		json_t *list, *element, *other;
-		size_t i;
+	while (tool_place_next(rules->tool->info, arguments, &place)) {
+		_cleanup_free_ char *path = name_from_shown(json_string_value(place.path));
+		json_t *other = change(rules, path, absolute);
 
-		if (!row->list) {
-			visit_member(rules, arguments, row->member, change, absolute);
-			continue;
-		}
-		list = json_object_get(arguments, row->list);
-		json_array_foreach(list, i, element) {
-			if (row->member) {
-				visit_member(rules, element, row->member, change, absolute);
-				continue;
-			}
-			other = visit_argument_path(rules, element, change, absolute);
-			if (other)
-				json_array_set_new(list, i, other);
-		}
+		if (other)
+			tool_place_set(&place, other);
 	}
 }
 

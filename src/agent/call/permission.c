@@ -214,10 +214,10 @@ static void join_permitted_path(const struct call *call, const struct policy_cal
 	policy_verdict_release(&own);
 }
 
-static void join_permitted(const struct call *call, const struct policy_call *subject,
-                           struct policy_verdict *verdict)
+static void join_permitted(const struct call *call, const struct tool *tool,
+                           const struct policy_call *subject, struct policy_verdict *verdict)
 {
-	const json_t *more = json_object_get(subject->arguments, "additional_permissions");
+	const json_t *more = tool_command_permissions(tool->info, subject->arguments);
 	const json_t *files = json_object_get(more, "fileSystem");
 	size_t i;
 	json_t *path;
@@ -242,7 +242,7 @@ enum call_decision gate_decide(struct call *call, const struct tool *tool, const
 		policy_verdict_release(&call->verdict);
 	policy_decide(call->agent->options.policy, &subject, &call->verdict);
 	path_rules_decide(&call->paths, tool, &subject, &call->verdict);
-	join_permitted(call, &subject, &call->verdict);
+	join_permitted(call, tool, &subject, &call->verdict);
 	call->has_verdict = true;
 	if (changed && call->verdict.decision == POLICY_ALLOW)
 		return CALL_ASK;

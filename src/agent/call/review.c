@@ -70,22 +70,31 @@ static void put_hashes(json_t *details, const json_t *before, const json_t *afte
  * one lies beneath another's, are one "file", which is taken or left as a whole unless all they do
  * is give it another text. */
 struct review_changes {
-	const json_t *arguments; /* of the changes, as they were planned; borrowed arrays */
-	const json_t *plans;
+	const struct tool_question *question; /* with the changes, as they were planned */
 	size_t count;
 	size_t *file;            /* owned; of each change the first one of the same file */
 	size_t *number;          /* owned; and that file's, from 0 */
 };
 
+static json_t *change_asked(const struct review_changes *list, size_t i)
+{
+	return tool_edit_at(list->question->tool->info, list->question->arguments, i);
+}
+
+static const json_t *change_plan(const struct review_changes *list, size_t i)
+{
+	return tool_edit_at(list->question->tool->info, list->question->plan, i);
+}
+
 static const json_t *change_state(const struct review_changes *list, size_t i)
 {
-	return json_object_get(json_array_get(list->plans, i), "latest_file_state");
+	return json_object_get(change_plan(list, i), "latest_file_state");
 }
 
 /* Where the file is afterwards. */
 static const json_t *change_planned(const struct review_changes *list, size_t i)
 {
-	return json_object_get(json_array_get(list->plans, i), "planned_state");
+	return json_object_get(change_plan(list, i), "planned_state");
 }
 
 static size_t first_of_file(struct review_changes *list, size_t i)
@@ -128,15 +137,13 @@ static void note_path(const json_t *state, size_t i, json_t *known)
 
 static void change_list_init(struct review_changes *list, const struct tool_question *question)
 {
+	const struct tool_info *info = question->tool->info;
 	json_auto_t *known = json_object();
 	size_t files = 0;
 
-	*list = (struct review_changes){
-		.arguments = json_object_get(question->arguments, "changes"),
-		.plans = json_object_get(question->plan, "changes"),
-	};
-	list->count = json_array_size(list->arguments);
-	if (json_array_size(list->plans) != list->count)
+	*list = (struct review_changes){ .question = question };
+	list->count = tool_edit_count(info, question->arguments);
+	if (tool_edit_count(info, question->plan) != list->count)
 		list->count = 0;
 	list->file = mem_alloc(list->count + 1, sizeof(*list->file));
 	list->number = mem_alloc(list->count + 1, sizeof(*list->number));
@@ -171,8 +178,7 @@ static const char *const fates[] = {
 
 static bool has_kind(const struct review_changes *list, size_t i, const char *kind)
 {
-	return span_eq(json_span(json_object_get(json_array_get(list->arguments, i), "kind")),
-	               span_str(kind));
+	return span_eq(json_span(json_object_get(change_asked(list, i), "kind")), span_str(kind));
 }
 
 static enum file_fate file_fate(const struct review_changes *list, size_t first)
@@ -212,8 +218,7 @@ static json_t *file_details(struct call *call, const struct review_changes *list
 	for (size_t i = first; i < list->count; i++)
 		if (list->file[i] == first) {
 			last = i;
-			buf_span(&diff, json_span(json_object_get(json_array_get(list->plans, i),
-			                                          "diff")));
+			buf_span(&diff, json_span(json_object_get(change_plan(list, i), "diff")));
 		}
 	json_object_set(file, "filePath", json_object_get(state, "file_path"));
 	json_object_set_new(file, "kind", json_string(fates[fate]));
@@ -225,7 +230,8 @@ static json_t *file_details(struct call *call, const struct review_changes *list
 	                    fate == FATE_EDIT ? original_content(call, state) : json_null());
 	json_object_set_new(file, "newContent",
 	                    fate == FATE_EDIT || fate == FATE_CREATE ?
-	                            planned_content(json_array_get(full, last)) : json_null());
+	                            planned_content(tool_edit_at(list->question->tool->info, full,
+	                                                         last)) : json_null());
 	put_hashes(file, state, change_planned(list, last));
 	return file;
 }
@@ -240,9 +246,8 @@ static json_t *all_files(struct call *call, const struct tool_question *question
 	change_list_init(&list, question);
 	for (size_t i = 0; i < list.count; i++)
 		if (list.file[i] == i)
-			json_array_append_new(files, file_details(call, &list, i,
-				tool_result_failed(full) ? NULL :
-				                           json_object_get(full, "changes")));
+			json_array_append_new(files, file_details(
+				call, &list, i, tool_result_failed(full) ? NULL : full));
 	change_list_release(&list);
 	return files;
 }
@@ -251,17 +256,19 @@ static json_t *all_files(struct call *call, const struct tool_question *question
 
 static bool has_several(const struct tool_question *question)
 {
-	return json_object_get(question->arguments, "changes") != NULL;
+	const struct tool_info *info = question->tool->info;
+
+	return info && info->edit == TOOL_EDIT_MANY;
 }
 
-static void all_diffs(const json_t *plan, struct buf *out)
+static void all_diffs(const struct tool_question *question, struct buf *out)
 {
-	size_t i;
-	json_t *change;
+	const struct tool_info *info = question->tool->info;
+	const size_t count = tool_edit_count(info, question->plan);
 
-	buf_span(out, json_span(json_object_get(plan, "diff")));
-	json_array_foreach(json_object_get(plan, "changes"), i, change)
-		buf_span(out, json_span(json_object_get(change, "diff")));
+	for (size_t i = 0; i < count; i++)
+		buf_span(out, json_span(json_object_get(tool_edit_at(info, question->plan, i),
+		                                        "diff")));
 }
 
 bool review_may_modify(const struct tool_question *question)
@@ -275,15 +282,14 @@ json_t *review_details(struct call *call, const struct tool_question *question)
 	_cleanup_buf_ struct buf diff = BUF_INIT(LIMIT_RESULT_BYTES);
 	const bool several = has_several(question);
 	/* The real path, with links resolved: the user approves the file that will be written. */
-	const json_t *first = several ?
-		json_array_get(json_object_get(question->plan, "changes"), 0) : question->plan;
+	const json_t *first = tool_edit_at(question->tool->info, question->plan, 0);
 	const json_t *state = json_object_get(first, "latest_file_state");
 	const char *path = json_string_value(json_object_get(state, "file_path"));
 	const char *name = path ? strrchr(path, '/') : NULL;
 	json_auto_t *plan = several ? NULL : run_dry(call, question);
 	json_t *details = json_object();
 
-	all_diffs(question->plan, &diff);
+	all_diffs(question, &diff);
 	json_object_set_new(details, "type", json_string("edit"));
 	json_object_set_new(details, "title",
 	                    json_string(several ? "Confirm Changes" : "Confirm Edit"));
@@ -328,7 +334,8 @@ static bool use_content(struct call *call, const struct tool_question *question,
 		return true;
 	call->modified = true;
 	arguments = json_object();
-	json_object_set(arguments, "file_path", json_object_get(question->arguments, "file_path"));
+	json_object_set(arguments, "file_path",
+	                tool_first_path(question->tool->info, question->arguments));
 	json_object_set(arguments, "content", content);
 	if (json_string_length(base))
 		json_object_set(arguments, "base_content_sha256", (json_t *)base);
@@ -450,7 +457,7 @@ static json_t *left_changes(const struct review_changes *list, const json_t *det
 	json_t *left = json_array();
 
 	for (size_t i = 0; i < list->count; i++) {
-		json_t *change = json_array_get(list->arguments, i);
+		json_t *change = change_asked(list, i);
 		const json_t *row = json_array_get(rows, list->number[i]);
 		json_t *content = other_content(json_array_get(files, list->number[i]), row);
 
@@ -517,8 +524,7 @@ static bool use_files(struct call *call, const struct tool_question *question,
 	if (*ret_none || !differs)
 		return true;
 	call->modified = true;
-	*question->modified = json_copy((json_t *)question->arguments);
-	json_object_set(*question->modified, "changes", left);
+	*question->modified = tool_edits_replaced(question->arguments, left);
 	ask_for_diff(call, question, *question->modified);
 	return true;
 }
@@ -676,13 +682,13 @@ static void put_reviewed_files(struct buf *out, const json_t *files, bool succes
 }
 
 /* The states that the result names are newer than those of the question. */
-static void update_states(json_t *files, const json_t *result)
+static void update_states(const struct tool_info *info, json_t *files, const json_t *result)
 {
 	json_auto_t *sums = json_object();
 	size_t i;
 	json_t *of, *state;
 
-	json_array_foreach(json_object_get(result, "changes"), i, of) {
+	for (i = 0; (of = tool_edit_at(info, result, i)); i++) {
 		state = json_object_get(of, "latest_file_state");
 		if (json_is_string(json_object_get(state, "file_path")) &&
 		    json_object_get(state, "sha256"))
@@ -736,7 +742,7 @@ void agent_confirm_report(struct call *call)
 	if (call->expansion && (call->review_files || call->review || call->modified))
 		buf_char(&text, ' ');
 	if (call->review_files) {
-		update_states(call->review_files, call->result);
+		update_states(call->tool->info, call->review_files, call->result);
 		put_reviewed_files(&text, call->review_files, success);
 	} else if (call->review) {
 		put_review(&text, call->review, success);

@@ -87,20 +87,16 @@ void call_scope_release(struct call *call)
 void call_scope_note(struct call *call, const struct tool *tool, const json_t *arguments,
                 const json_t *plan)
 {
-	const json_t *changes = json_object_get(arguments, "changes");
-	const json_t *plans = json_object_get(plan, "changes");
-	size_t i;
-	json_t *change;
+	const size_t edits = tool_edit_count(tool->info, arguments);
 
 	call_scope_release(call);
 	if (tool->addresses)
 		note_hosts(call, tool, arguments);
 	if (!tool->plans)
 		return;
-	if (!changes)
-		note_change(call, arguments, plan);
-	json_array_foreach((json_t *)changes, i, change)
-		note_change(call, change, json_array_get(plans, i));
+	for (size_t i = 0; i < edits; i++)
+		note_change(call, tool_edit_at(tool->info, arguments, i),
+		            tool_edit_at(tool->info, plan, i));
 	/* It is shown, and changes nothing. */
 	if (json_is_true(json_object_get(arguments, "dry_run")))
 		call->changes = POLICY_EDITS;
@@ -185,12 +181,14 @@ static bool scope_by_name(const struct tool *tool, const json_t *arguments,
 }
 
 /* The very line, where a prefix would allow too much: "python3", a pipe into "sh". */
-static bool scope_of_line(const json_t *arguments, struct scope_choice *choice, struct buf *text)
+static bool scope_of_line(const struct tool_question *question, struct scope_choice *choice,
+                          struct buf *text)
 {
-	const struct span command = json_span(json_object_get(arguments, "command"));
+	const struct span command =
+		json_span(tool_command_line(question->tool->info, question->arguments));
 	const struct span shown = utf8_head(command, LISTED_MAX);
 
-	choice->exact = policy_exact_call(arguments);
+	choice->exact = policy_exact_call(question->arguments);
 	choice->scope.exact = choice->exact;
 	choice->listed = mem_printf("exactly this command: %.*s%s", (int)shown.len, shown.data,
 	                            shown.len < command.len ? "\xe2\x80\xa6" : "");
@@ -209,7 +207,7 @@ static bool scope_of_own(const struct call *call, const struct tool_question *qu
 	if (tool->info && tool->info->runs) {
 		scope->prefixes = call->verdict.prefixes;
 		if (!json_array_size(scope->prefixes))
-			return scope_of_line(question->arguments, choice, text);
+			return scope_of_line(question, choice, text);
 		put_strings(text, "commands that begin with ", scope->prefixes);
 		return true;
 	}

@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "data/tools.h"
 #include "policy/approvals.h"
 
 enum { WORDS_MAX = 64 << 10 };
@@ -67,15 +68,16 @@ static void put_json(struct buf *out, const json_t *value)
 /* What a reviewer signs: lines of plain text. */
 static json_t *statement_of(const json_t *message, const json_t *states)
 {
-	const json_t *command = json_object_get(json_object_get(message, "arguments"), "command");
+	const char *tool = json_string_value(json_object_get(message, "toolName"));
+	const json_t *command = tool_command_line(tool ? tool_info_of(tool) : NULL,
+	                                          json_object_get(message, "arguments"));
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
 	size_t i;
 	json_t *state;
 
 	buf_printf(&text, "hasp approval 1\nquestion %s\ntool %s\nshown %s\n",
 	           json_string_value(json_object_get(message, "correlationId")),
-	           json_string_value(json_object_get(message, "toolName")),
-	           json_string_value(json_object_get(message, "shown")));
+	           tool, json_string_value(json_object_get(message, "shown")));
 	json_array_foreach((json_t *)states, i, state) {
 		buf_str(&text, "file ");
 		put_json(&text, json_object_get(state, "file_path"));

@@ -297,7 +297,7 @@ static void add_edited_path(const struct checkpoints *checkpoints, const json_t 
 {
 	_cleanup_free_ char *path = NULL, *named = NULL;
 
-	if (!json_string_length(value) || json_array_size(paths) >= LIMIT_CHECKPOINT_FILES)
+	if (json_array_size(paths) >= LIMIT_CHECKPOINT_FILES)
 		return;
 	named = name_from_shown(json_string_value(value));
 	path = path_join(home_project(checkpoints->options.home), named);
@@ -308,17 +308,15 @@ static void add_edited_path(const struct checkpoints *checkpoints, const json_t 
 }
 
 /* What the arguments of an editor name: one file, or those of each change. */
-static json_t *named_paths(const struct checkpoints *checkpoints, const json_t *arguments)
+static json_t *named_paths(const struct checkpoints *checkpoints, const struct tool *tool,
+                           const json_t *arguments)
 {
 	json_auto_t *seen = json_object();
-	json_t *paths = json_array(), *change;
-	size_t i;
+	json_t *paths = json_array();
+	struct tool_place place = { 0 };
 
-	add_edited_path(checkpoints, json_object_get(arguments, "file_path"), seen, paths);
-	json_array_foreach(json_object_get(arguments, "changes"), i, change) {
-		add_edited_path(checkpoints, json_object_get(change, "file_path"), seen, paths);
-		add_edited_path(checkpoints, json_object_get(change, "new_path"), seen, paths);
-	}
+	while (tool_place_next(tool->info, arguments, &place))
+		add_edited_path(checkpoints, place.path, seen, paths);
 	return paths;
 }
 
@@ -341,7 +339,7 @@ void checkpoints_before_edit(void *data, const char *call_id, const struct tool 
                              const json_t *arguments)
 {
 	struct checkpoints *checkpoints = data;
-	json_auto_t *paths = named_paths(checkpoints, arguments);
+	json_auto_t *paths = named_paths(checkpoints, tool, arguments);
 	json_auto_t *call = tool_call_json(tool, arguments);
 	struct keeping keeping = { .session = checkpoints->options.session_id, .call_id = call_id,
 		                   .tool = tool->name, .call = call, .paths = paths };

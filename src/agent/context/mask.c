@@ -76,7 +76,7 @@ static size_t file_states_of(json_t *response, struct file_state_place *found, s
 	return count;
 }
 
-/* The arguments of the call with this id in the model's message before its answer; borrowed, or
+/* The call with this id in the model's message before its answer; borrowed, or
  * NULL. */
 static const json_t *file_states_call(const json_t *message, struct span id)
 {
@@ -87,7 +87,7 @@ static const json_t *file_states_call(const json_t *message, struct span id)
 		const json_t *call = part_get_call(part);
 
 		if (call && span_eq(json_span(json_object_get(call, "id")), id))
-			return json_object_get(call, "args");
+			return call;
 	}
 	return NULL;
 }
@@ -98,17 +98,17 @@ static bool same_text(const json_t *a, const json_t *b)
 }
 
 /* The text that a call sends and that is `content`, word for word. */
-static bool file_states_sent(const json_t *args, const json_t *content)
+static bool file_states_sent(const json_t *call, const json_t *content)
 {
-	size_t i;
-	json_t *change;
+	const char *name = json_string_value(json_object_get(call, "name"));
+	const struct tool_info *info = name ? tool_info_find(name) : NULL;
+	const json_t *args = json_object_get(call, "args"), *edit;
+	size_t i = 0;
 
-	if (same_text(json_object_get(args, "content"), content))
-		return true;
-	json_array_foreach(json_object_get(args, "changes"), i, change)
-		if (same_text(json_object_get(change, "content"), content))
-			return true;
-	return false;
+	while ((edit = tool_edit_at(info, args, i)) &&
+	       !same_text(tool_edit_content(info, edit), content))
+		i++;
+	return edit;
 }
 
 /* ---- what newer results replace ---------------------------------------------- */
@@ -204,7 +204,7 @@ static bool says_whole_file(const json_t *object)
 }
 
 static void add_holder(struct superseded *superseded, json_t *object, size_t message, size_t part,
-                       size_t place, const json_t *args)
+                       size_t place, const json_t *call)
 {
 	json_t *content = json_object_get(object, "content");
 	struct holder holder = {
@@ -219,7 +219,7 @@ static void add_holder(struct superseded *superseded, json_t *object, size_t mes
 
 	superseded->holders = mem_grow(superseded->holders, &superseded->cap,
 	                               superseded->count + 1, sizeof(holder));
-	if (holder.bytes >= CONTENT_MIN && file_states_sent(args, content)) {
+	if (holder.bytes >= CONTENT_MIN && file_states_sent(call, content)) {
 		holder.note = note_in_call;
 		holder.obsolete = true;
 		holder.by = message;

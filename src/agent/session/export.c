@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
+#include "data/tools.h"
 #include "model/content.h"
 
 enum { VERSION = 1, SUMMARY_BYTES = 120, FENCE_MIN = 3 };
@@ -207,18 +208,6 @@ static void put_reply(struct buf *out, struct span text)
 	buf_char(out, '\n');
 }
 
-/* What a call is about, in a word. */
-static struct span call_subject(const json_t *args)
-{
-	static const char *const names[] = { "file_path", "command", "pattern", "dir_path", "path",
-		                             "url", "query" };
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (json_is_string(json_object_get(args, names[i])))
-			return json_span(json_object_get(args, names[i]));
-	return span_of("", 0);
-}
-
 static void put_html(struct buf *out, struct span text)
 {
 	for (size_t i = 0; i < text.len; i++) {
@@ -245,11 +234,13 @@ static void put_json_fenced(struct buf *out, const json_t *value)
 static void export_call(struct buf *out, const json_t *call)
 {
 	const json_t *args = json_object_get(call, "args"), *answer = call_answer(call);
-	const struct span diff = call_diff(call), subject = call_subject(args);
+	const char *name = export_member(call, "name");
+	const struct span subject = json_span(tool_subject(tool_info_find(name), args));
+	const struct span diff = call_diff(call);
 	const struct span output = json_span(json_object_get(answer, "output"));
 
 	buf_str(out, "<details><summary>");
-	put_html(out, span_str(export_member(call, "name")));
+	put_html(out, span_str(name));
 	buf_str(out, subject.len ? " <code>" : "");
 	put_html(out, utf8_head(subject, SUMMARY_BYTES));
 	buf_str(out, subject.len ? "</code> (" : " (");

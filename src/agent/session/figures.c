@@ -344,25 +344,27 @@ static void count_edited(struct counter *counter, struct span named, const char 
 	places_add(&rows, "lines_removed", figures_changed_lines(change, "lines_removed"));
 }
 
-static void count_edited_files(struct counter *counter, const json_t *call, const char *status)
+static void count_edited_files(struct counter *counter, const json_t *call, const char *tool,
+                               const char *status)
 {
+	const struct tool_info *info = tool_info_find(tool);
 	const json_t *response = figures_response(call), *arguments = json_object_get(call, "args");
-	const json_t *changes = json_object_get(response, "changes"), *asked;
+	const json_t *changes = json_object_get(response, "changes");
 	const char *what, *end = figures_edit_end(response, status, &what);
-	size_t i;
+	const size_t made = json_array_size(changes);
+	const size_t count = made ? made : tool_edit_count(info, arguments);
 
 	if (!end)
 		return;
-	if (!json_array_size(changes)) /* refused: those that were asked for */
-		changes = json_object_get(arguments, "changes");
-	if (!json_array_size(changes)) {
-		count_edited(counter, figures_edited_path(response, arguments), end, response);
-		return;
-	}
-	for (i = 0; i < json_array_size(changes); i++) {
-		asked = json_array_get(json_object_get(arguments, "changes"), i);
-		count_edited(counter, figures_edited_path(json_array_get(changes, i), asked), end,
-		             json_array_get(changes, i));
+	/* Refused: those that were asked for; of one, and of a patch that was not read, the answer
+	 * may say more. */
+	for (size_t i = 0; i < count || !i; i++) {
+		const json_t *asked = tool_edit_at(info, arguments, i);
+		const json_t *change = made ? json_array_get(changes, i) :
+		                       count > 1 ? asked : response;
+
+		count_edited(counter, figures_edited_path(change, count ? asked : arguments), end,
+		             change);
 	}
 }
 
@@ -390,7 +392,7 @@ static void count_call(struct counter *counter, struct span message, const json_
 	dialect = figures_dialect(call, tool);
 	if (!dialect)
 		return;
-	count_edited_files(counter, call, status);
+	count_edited_files(counter, call, tool, status);
 	both = figures_row(figures_object(counter->all, "editors"), span_str(counter->model));
 	by_tool.list[0] = figures_row(both, span_str(tool));
 	count_ended(&by_tool, call, tool, status);

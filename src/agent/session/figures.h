@@ -87,8 +87,9 @@ const char *figures_error_code(const json_t *response);
 /* The dialect of an edit; NULL: none. Files of other programs and of earlier versions record only
  * the name of the tool. */
 const char *figures_dialect(const json_t *call, const char *tool);
-/* The file of an edit, or of one of its changes: as the answer names it, or else the call. */
-struct span figures_edited_path(const json_t *answer, const json_t *arguments);
+/* The file of an edit, or of one of several: as the answer names it, or else what was asked for
+ * (tool_edit_at). */
+struct span figures_edited_path(const json_t *answer, const json_t *asked);
 /* As a path is called in its project. */
 struct span figures_path_in_project(struct span path, const char *project);
 /* How an edit ended whose call has this response and status ("success", ...): "right"; "repaired",

@@ -153,7 +153,7 @@ const char *figures_dialect(const json_t *call, const char *tool)
 	return recorded ? recorded : spelling ? tool_info_dialect(spelling) : NULL;
 }
 
-struct span figures_edited_path(const json_t *answer, const json_t *arguments)
+struct span figures_edited_path(const json_t *answer, const json_t *asked)
 {
 	const json_t *state = json_object_get(answer, "latest_file_state");
 	const json_t *path = json_object_get(state, "file_path");
@@ -161,7 +161,7 @@ struct span figures_edited_path(const json_t *answer, const json_t *arguments)
 	if (!json_is_string(path))
 		path = json_object_get(answer, "file_path");
 	if (!json_is_string(path))
-		path = json_object_get(arguments, "file_path");
+		path = json_object_get(asked, "file_path");
 	return json_span(path);
 }
 

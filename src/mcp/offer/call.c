@@ -73,6 +73,7 @@ static void denied_log(struct mcp_call *call, const json_t *result)
 /* ---- edits in flight: the list ------------------------------------------------ */
 
 enum {
+	PROBLEMS_BYTES = 4096,
 	STARTED_MAX = 64,  /* each is one of the worker's LIMIT_WIRE_CALLS */
 	/* How often a worker that says nothing is looked after; and how long its workspace stays
 	 * open for the next edit. */
@@ -350,7 +351,7 @@ static bool confirm(void *data, const struct tool_question *question, struct err
 	struct work *work = data;
 
 	if (!server_confirms(work->offered->serve, question->tool) && !work->hook_asks &&
-	    !tool_requires_more(question->arguments))
+	    !tool_requires_more(question->tool, question->arguments))
 		return true;
 	return confirm_ask(work->call, &work->offered->serve->names, question, &work->pending, err);
 }
@@ -531,37 +532,31 @@ static void keys_release(struct file_keys *keys)
 	free(keys->items);
 }
 
-static void add_keys(struct file_keys *keys, const json_t *arguments)
+static void add_keys(struct file_keys *keys, const struct work *work)
 {
-	/* Canonical names and those that are accepted for them. */
-	static const char *const names[] = { "file_path", "absolute_path", "path", "new_path",
-		                             "new_file_path" };
+	const struct tool *tool = work->offered->item->tool;
+	_cleanup_buf_ struct buf problems = BUF_INIT(PROBLEMS_BYTES);
+	const json_t *sent = mcp_call_arguments(work->call);
+	json_auto_t *arguments = json_is_object(sent) ?
+		alias_resolve(tool, tool->name, sent, NULL, &problems) : NULL;
+	struct tool_place place = { 0 };
 
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		const char *path = json_string_value(json_object_get(arguments, names[i]));
-
-		if (!path)
-			continue;
-		if (keys->count == keys->room)
-			keys->items = mem_grow(keys->items, &keys->room, keys->count + 1,
-			                       sizeof(*keys->items));
-		keys->items[keys->count++] = path_key(keys->opened, path);
+	while (tool_place_next(tool->info, arguments, &place)) {
+		keys->items = mem_grow(keys->items, &keys->room, keys->count + 1,
+		                       sizeof(*keys->items));
+		keys->items[keys->count++] = path_key(keys->opened,
+		                                      json_string_value(place.path));
 	}
 }
 
 static void take_turn(struct work *work, bool always)
 {
 	struct turns *turns = work->offered->serve->turns;
-	const json_t *arguments = mcp_call_arguments(work->call);
 	__attribute__((cleanup(keys_release))) struct file_keys keys = { .opened = work->opened };
 	bool busy = always;
-	size_t i;
-	json_t *change;
 
-	add_keys(&keys, arguments);
-	json_array_foreach(json_object_get(arguments, "changes"), i, change)
-		add_keys(&keys, change);
-	for (i = 0; i < keys.count && !busy; i++)
+	add_keys(&keys, work);
+	for (size_t i = 0; i < keys.count && !busy; i++)
 		busy = turns_busy(turns, keys.items[i]);
 	turns_take(turns, &work->turn, (const char *const *)keys.items, busy ? keys.count : 0);
 }
@@ -569,13 +564,12 @@ static void take_turn(struct work *work, bool always)
 /* Whether a read has to wait for edits of its file that arrived before it. */
 static bool has_to_wait(const struct work *work)
 {
-	const json_t *arguments = mcp_call_arguments(work->call);
 	__attribute__((cleanup(keys_release))) struct file_keys keys = { .opened = work->opened };
 	bool busy = false;
 
 	if (!turns_any(work->offered->serve->turns))
 		return false;
-	add_keys(&keys, arguments);
+	add_keys(&keys, work);
 	for (size_t i = 0; i < keys.count && !busy; i++)
 		busy = turns_busy(work->offered->serve->turns, keys.items[i]);
 	return busy;

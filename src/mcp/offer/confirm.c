@@ -61,10 +61,10 @@ static size_t plan_number(const json_t *plan, const char *name)
 }
 
 /* "src/a.c (+3 -1)", with what will be done if it is not a change of text. */
-static void show_planned_file(struct buf *out, const json_t *arguments, const json_t *plan)
+static void show_planned_file(struct buf *out, const json_t *change, const json_t *plan)
 {
-	struct span kind = json_span(json_object_get(arguments, "kind"));
-	struct span to = json_span(json_object_get(arguments, "new_path"));
+	struct span kind = json_span(json_object_get(change, "kind"));
+	struct span to = json_span(json_object_get(change, "new_path"));
 
 	if (span_eq(kind, SPAN("delete")) || span_eq(kind, SPAN("move"))) {
 		buf_span(out, kind);
@@ -72,7 +72,7 @@ static void show_planned_file(struct buf *out, const json_t *arguments, const js
 	} else if (json_is_true(json_object_get(plan, "created"))) {
 		buf_str(out, "create ");
 	}
-	show_text(out, json_span(json_object_get(arguments, "file_path")));
+	show_text(out, json_span(json_object_get(change, "file_path")));
 	if (to.len) {
 		buf_str(out, " to ");
 		show_text(out, to);
@@ -83,19 +83,15 @@ static void show_planned_file(struct buf *out, const json_t *arguments, const js
 
 static void show_plan(struct buf *out, const struct tool_question *question)
 {
-	const json_t *changes = json_object_get(question->arguments, "changes");
-	const json_t *plans = json_object_get(question->plan, "changes");
-	const size_t count = json_array_size(changes);
+	const struct tool_info *info = question->tool->info;
+	const size_t count = tool_edit_count(info, question->arguments);
 
-	if (!count) {
-		show_planned_file(out, question->arguments, question->plan);
-		show_all_lines(out, "", json_span(json_object_get(question->plan, "diff")));
-	}
 	for (size_t i = 0; i < count; i++)
-		show_planned_file(out, json_array_get(changes, i), json_array_get(plans, i));
+		show_planned_file(out, tool_edit_at(info, question->arguments, i),
+		                  tool_edit_at(info, question->plan, i));
 	for (size_t i = 0; i < count; i++)
-		show_all_lines(out, "",
-		               json_span(json_object_get(json_array_get(plans, i), "diff")));
+		show_all_lines(out, "", json_span(json_object_get(
+			tool_edit_at(info, question->plan, i), "diff")));
 }
 
 static bool question_is_command(const struct tool_question *question)
@@ -119,9 +115,9 @@ static bool show_arguments(struct buf *out, const json_t *arguments, const char 
 static bool show_question(struct buf *out, const struct tool_question *question)
 {
 	static const char *const of_command[] = { "command", NULL };
-	const json_t *command = json_object_get(question->arguments, "command");
+	const json_t *command = tool_command_line(question->tool->info, question->arguments);
 
-	if (question_is_command(question) && json_is_string(command)) {
+	if (json_is_string(command)) {
 		show_all_lines(out, "    ", json_span(command));
 		return show_arguments(out, question->arguments, "\nwith\n", of_command);
 	}

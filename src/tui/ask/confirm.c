@@ -62,7 +62,7 @@ static bool choice_is(const struct confirm *confirm, size_t i, const char *outco
 
 static const char *choice_label(const struct ask *ask, const char *outcome)
 {
-	const json_t *arguments = json_object_get(ask->message, "arguments");
+	const struct tool_info *info = ask_tool(ask);
 
 	if (!strcmp(outcome, CONFIRM_ALL))
 		return ask->confirm.all;
@@ -71,7 +71,7 @@ static const char *choice_label(const struct ask *ask, const char *outcome)
 			if (!strcmp(plan_wording[i].outcome, outcome))
 				return plan_wording[i].label;
 	/* A rule for several files is one for the tool. */
-	if (!strcmp(outcome, "proceed_always_and_save") && json_object_get(arguments, "changes"))
+	if (!strcmp(outcome, "proceed_always_and_save") && info && info->edit == TOOL_EDIT_MANY)
 		return "Allow this tool, for any file, in all future sessions";
 	for (size_t i = 0; i < ARRAY_LEN(wording); i++)
 		if (!strcmp(wording[i].outcome, outcome) &&

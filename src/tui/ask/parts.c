@@ -20,6 +20,13 @@ bool ask_is(const struct ask *ask, const char *type)
 	return span_eq(json_span(json_object_get(ask_details(ask), "type")), span_str(type));
 }
 
+const struct tool_info *ask_tool(const struct ask *ask)
+{
+	const char *name = json_string_value(json_object_get(ask->message, "toolName"));
+
+	return name ? tool_info_of(name) : NULL;
+}
+
 json_t *ask_new_answer(const json_t *question)
 {
 	json_t *answer = json_object();

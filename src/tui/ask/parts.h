@@ -9,6 +9,7 @@
 #ifndef HASP_TUI_ASK_PARTS_H
 #define HASP_TUI_ASK_PARTS_H
 
+#include "data/tools.h"
 #include "tui/ask/confirm.h"
 #include "tui/ask/questions.h"
 #include "tui/editor/editor.h"
@@ -46,6 +47,8 @@ struct ask {
 /* Of a confirmation's message, and whether they are of this type. */
 const json_t *ask_details(const struct ask *ask);
 bool ask_is(const struct ask *ask, const char *type);
+/* The row of the tool that the question is about; NULL: it has none. */
+const struct tool_info *ask_tool(const struct ask *ask);
 /* An answer to what was asked: its correlationId. */
 json_t *ask_new_answer(const json_t *question);
 /* Makes this the answer. */

@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "data/tools.h"
 #include "tui/ask/confirm.h"
 #include "tui/ask/parts.h"
 #include "tui/markdown/markdown.h"
@@ -319,7 +318,7 @@ static void subject_paths(struct ask_topic *subject, const json_t *files, const 
 /* What it asks for beyond the sandbox. */
 static void subject_permissions(struct ask_topic *subject, const json_t *arguments)
 {
-	const json_t *more = json_object_get(arguments, "additional_permissions");
+	const json_t *more = tool_command_permissions(ask_tool(subject->ask), arguments);
 	const json_t *files = json_object_get(more, "fileSystem");
 
 	if (json_is_true(json_object_get(more, "network")))
@@ -356,7 +355,7 @@ static void subject_command(struct ask_topic *subject)
 	const json_t *arguments = json_object_get(subject->ask->message, "arguments");
 	struct span command = detail(subject, "command"), summary = detail(subject, "summary");
 	struct span about = json_span(json_object_get(arguments, "description"));
-	struct span folder = json_span(json_object_get(arguments, "dir_path"));
+	struct span folder = json_span(tool_command_folder(ask_tool(subject->ask), arguments));
 	size_t i;
 	json_t *problem;
 
@@ -509,8 +508,7 @@ static void subject_server(struct ask_topic *subject)
 
 static bool subject_is_plan(const struct ask *ask)
 {
-	const char *tool = json_string_value(json_object_get(ask->message, "toolName"));
-	const struct tool_info *info = tool ? tool_info_find(tool) : NULL;
+	const struct tool_info *info = ask_tool(ask);
 
 	return info && info->plan;
 }

@@ -708,8 +708,12 @@ static void result_body(struct body *body, const json_t *call, const json_t *res
 {
 	const json_t *value = json_object_get(result, "result");
 	const json_t *arguments = json_object_get(call, "arguments");
-	const json_t *todos = json_object_get(arguments, "todos");
-	const json_t *questions = json_object_get(arguments, "questions");
+	const char *tool = json_string_value(json_object_get(call, "toolName"));
+	const struct tool_info *info = tool ? tool_info_find(tool) : NULL;
+	const json_t *todos = info == &tool_infos[TOOL_WRITE_TODOS] ?
+		json_object_get(arguments, "todos") : NULL;
+	const json_t *questions = info == &tool_infos[TOOL_ASK_USER] ?
+		json_object_get(arguments, "questions") : NULL;
 	/* As it reads after the user has edited it. */
 	const struct span asked = member_span(call, "plan"), edited = member_span(value, "plan");
 	const struct span plan = asked.len && edited.len ? edited : asked;
@@ -724,7 +728,7 @@ static void result_body(struct body *body, const json_t *call, const json_t *res
 		todos_body(body, todos);
 	else if (plan.len)
 		plan_body(body, plan);
-	else if (json_object_get(arguments, "strategic_intent"))
+	else if (info && info->topic)
 		topic_body(body, call, arguments);
 	else if (json_is_array(questions))
 		answers_body(body, questions, json_object_get(value, "answers"));
