@@ -190,14 +190,14 @@ static bool change_is_made(const struct structured_place *place, const json_t *v
 }
 
 static bool change_verify(struct changing *changing, const struct structured_place *place,
-                          enum structured_op op, const json_t *value, struct span text,
-                          struct err *err)
+                          const struct structured_steps *steps, enum structured_op op,
+                          const json_t *value, struct span text, struct err *err)
 {
 	_cleanup_structured_ struct structured after = { 0 };
 	struct err why = ERR_INIT;
 
 	changing->work += text.len;
-	if (!structured_parse(changing->format, text, &after, &why)) {
+	if (!structured_parse_along(changing->format, text, steps, &after, &why)) {
 		if (why.code == ERR_TOO_LARGE) {
 			*err = why;
 			return false;
@@ -251,7 +251,7 @@ static bool change_at(struct changing *changing, const struct structured *tree,
 		               "Edit the text.");
 	ok = change_edits(changing->writer, op, &place, value, &edits, err) &&
 	     edits_apply(&edits, changing->text, out, err) &&
-	     change_verify(changing, &place, op, value, buf_view(out), err);
+	     change_verify(changing, &place, steps, op, value, buf_view(out), err);
 	if (ok)
 		changing->text = buf_view(out);
 	edits_release(&edits);
@@ -275,9 +275,8 @@ static bool structured_change_one(struct changing *changing, const json_t *chang
 		               "into several calls.");
 	if (!json_is_string(path))
 		return err_set(err, ERR_INVALID_ARGUMENT, "A change needs a path.");
-	if (!change_op(change, &op, err) ||
-	    !structured_parse(changing->format, changing->text, &tree, err) ||
-	    !structured_steps_read(json_span(path), &steps, err))
+	if (!change_op(change, &op, err) || !structured_steps_read(json_span(path), &steps, err) ||
+	    !structured_parse_along(changing->format, changing->text, &steps, &tree, err))
 		return false;
 	value = sent ? value_of_format(changing->format, sent) : NULL;
 	ok = change_at(changing, &tree, &steps, op, value, err);
@@ -309,6 +308,18 @@ static bool change_each(struct changing *changing, const json_t *changes, struct
 	return true;
 }
 
+/* Appends the text of a buffer of the call's own: as large texts are, without a copy. */
+static bool change_hand_over(struct buf *from, struct buf *out)
+{
+	if (out->len || from->len > out->max)
+		return buf_span(out, buf_view(from));
+	free(out->data);
+	out->len = from->len;
+	out->cap = from->cap;
+	out->data = buf_steal(from);
+	return true;
+}
+
 bool structured_change(enum structured_format format, struct span text, const json_t *changes,
                        unsigned document, struct buf *out, struct err *err)
 {
@@ -321,7 +332,8 @@ bool structured_change(enum structured_format format, struct span text, const js
 
 	if (ok && span_eq(changing.text, text))
 		ok = err_set(err, ERR_NO_CHANGE, "The values there are as asked already.");
-	else if (ok && !buf_span(out, changing.text))
+	else if (ok && !change_hand_over(&changing.texts[changing.texts[1].data ==
+	                                                 changing.text.data], out))
 		ok = err_set(err, ERR_TOO_LARGE, "There is no room for the new text.");
 	buf_release(&changing.texts[0]);
 	buf_release(&changing.texts[1]);

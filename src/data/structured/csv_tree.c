@@ -21,6 +21,7 @@ struct csv_reader {
 	struct span text;
 	uint32_t at;
 	char comma;
+	size_t decoded; /* bytes in tree->decoded before the last row */
 	struct err *err;
 };
 
@@ -154,13 +155,31 @@ static bool csv_member(struct csv_reader *reader, uint32_t row, const struct csv
 	return csv_take(reader, node, field, doubled, tree_text_range, tree_text_decoded);
 }
 
+/* A change needs the fields of its row, of those next to it, and of the last one: drops the fields
+ * of the row before the one that begins, if it is none of these. */
+static void csv_drop_fields(struct csv_reader *reader)
+{
+	struct structured *tree = reader->tree;
+	const struct structured_steps *along = tree->along;
+	const struct structured_node *root = structured_root(tree);
+	const long before = (long)root->count - 1;
+
+	if (!along || before < 0 || (along->count && along->items[0].index < 0) ||
+	    (along->count && labs(along->items[0].index - before) <= 1))
+		return;
+	tree_drop(tree, root->last, 0, root->last + 1, reader->decoded);
+}
+
 static bool csv_row(struct csv_reader *reader, const struct csv_column *columns, size_t count)
 {
-	const uint32_t row = tree_add(reader->tree, 0, STRUCTURED_OBJECT, reader->err);
 	const uint32_t start = reader->at;
+	uint32_t row;
 
+	csv_drop_fields(reader);
+	row = tree_add(reader->tree, 0, STRUCTURED_OBJECT, reader->err);
 	if (row == UINT32_MAX)
 		return false;
+	reader->decoded = reader->tree->decoded.len;
 	for (uint32_t i = 0;; reader->at++, i++) {
 		if (!csv_member(reader, row, i < count ? &columns[i] : NULL, i + 1))
 			return false;

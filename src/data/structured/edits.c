@@ -43,6 +43,8 @@ bool edits_apply(struct structured_edits *edits, struct span text, struct buf *o
 
 	edits_sort(edits);
 	buf_clear(out);
+	if (text.len + edits->texts.len <= out->max)
+		buf_reserve(out, text.len + edits->texts.len);
 	for (size_t i = 0; i < edits->count; i++) {
 		const struct structured_edit *edit = &edits->items[i];
 

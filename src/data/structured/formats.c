@@ -88,8 +88,16 @@ enum structured_format structured_format_of(const char *name, struct span head)
 bool structured_parse(enum structured_format format, struct span text, struct structured *ret,
                       struct err *err)
 {
+	return structured_parse_along(format, text, NULL, ret, err);
+}
+
+bool structured_parse_along(enum structured_format format, struct span text,
+                            const struct structured_steps *along, struct structured *ret,
+                            struct err *err)
+{
 	const struct structured_row *row = structured_row(format);
 	struct structured tree = { .format = format, .label = row->label, .text = text,
+	                           .along = along,
 	                           .decoded = BUF_INIT(2 * LIMIT_STRUCTURED_BYTES) };
 
 	if (!row->read)
@@ -108,6 +116,7 @@ bool structured_parse(enum structured_format format, struct span text, struct st
 		structured_release(&tree);
 		return false;
 	}
+	tree.along = NULL;
 	*ret = tree;
 	return true;
 }

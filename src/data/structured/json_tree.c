@@ -17,6 +17,16 @@ struct json_tree_reader {
 	uint32_t at;
 	uint32_t open; /* the innermost container that has not ended; UINT32_MAX: none */
 	unsigned depth;
+	/* UINT32_MAX where there is none: */
+	uint32_t way;   /* the innermost open container that tree->along leads through */
+	uint32_t next;  /* the node in it that the next step leads to */
+	uint32_t whole; /* an open container in which all is kept */
+	size_t steps;   /* how many lead to `way`, or to `whole` */
+	struct {
+		uint32_t open; /* whose further children are dropped; UINT32_MAX: none */
+		uint32_t last, count;
+		size_t decoded;
+	} dropping;
 	struct err *err;
 };
 
@@ -218,6 +228,110 @@ static size_t json_word_len(struct span text, enum structured_kind *ret)
 	return json_number_len(text);
 }
 
+/* ---- what is kept ------------------------------------------------------------------- */
+
+/* For a change (tree->along), the tree keeps the values on the way with all of their children, and
+ * what is at its end; elsewhere, what shows how the file is written: its first nodes, and the first
+ * child of each neighbour.  Any other value is read, and dropped before the next one. */
+
+static struct json_tree_reader json_reader(struct structured *tree, uint32_t at, struct err *err)
+{
+	struct json_tree_reader reader = {
+		.tree = tree, .text = tree->text, .at = at, .open = UINT32_MAX, .way = UINT32_MAX,
+		.next = UINT32_MAX, .dropping.open = UINT32_MAX, .err = err,
+	};
+
+	/* whole: the root */
+	for (size_t i = 0; tree->along && i < tree->along->count; i++) {
+		if (!tree->along->items[i].name && tree->along->items[i].index < 0)
+			break; /* only the array's end says which item that is */
+		if (i + 1 == tree->along->count) {
+			reader.whole = UINT32_MAX;
+			reader.way = 0;
+		}
+	}
+	return reader;
+}
+
+static bool json_keeps_child(const struct json_tree_reader *reader)
+{
+	const struct structured_node *open = &reader->tree->nodes[reader->open];
+
+	return reader->whole != UINT32_MAX || reader->open == reader->way ||
+	       reader->tree->count < TREE_SAMPLES ||
+	       (reader->open && open->parent == reader->way && !open->first);
+}
+
+static void json_drop(struct json_tree_reader *reader)
+{
+	if (reader->open == reader->dropping.open)
+		tree_drop(reader->tree, reader->open, reader->dropping.last,
+		          reader->dropping.count, reader->dropping.decoded);
+	else
+		tree_drop(reader->tree, reader->open, 0, reader->open + 1,
+		          reader->dropping.decoded);
+}
+
+/* Adds the next child of the innermost container, after the one before it may have been dropped. */
+static uint32_t json_child(struct json_tree_reader *reader)
+{
+	struct structured *tree = reader->tree;
+
+	if (reader->dropping.open != UINT32_MAX) {
+		json_drop(reader);
+	} else if (!json_keeps_child(reader)) {
+		reader->dropping.open = reader->open;
+		reader->dropping.last = tree->nodes[reader->open].last;
+		reader->dropping.count = tree->count;
+		reader->dropping.decoded = tree->decoded.len;
+	}
+	return tree_add(tree, reader->open, STRUCTURED_NULL, reader->err);
+}
+
+/* Notes whether the next step leads to the node, whose key has been read. */
+static void json_follow(struct json_tree_reader *reader, uint32_t node)
+{
+	const struct structured *tree = reader->tree;
+	const struct structured_node *it = &tree->nodes[node], *above = &tree->nodes[it->parent];
+	const struct structured_step *step;
+
+	if (reader->whole != UINT32_MAX || it->parent != reader->way)
+		return;
+	step = &tree->along->items[reader->steps];
+	if (step->name ? above->kind == STRUCTURED_OBJECT &&
+	                         span_eq(json_span(step->name), structured_name(tree, it)) :
+	                 above->kind == STRUCTURED_ARRAY && step->index == (long)above->count - 1)
+		reader->next = node;
+}
+
+static void json_way_in(struct json_tree_reader *reader, uint32_t node)
+{
+	if (node != reader->next)
+		return;
+	if (++reader->steps == reader->tree->along->count)
+		reader->whole = node;
+	else
+		reader->way = node;
+	reader->next = UINT32_MAX;
+}
+
+static void json_way_out(struct json_tree_reader *reader, uint32_t node)
+{
+	if (node == reader->dropping.open) {
+		json_drop(reader);
+		reader->dropping.open = UINT32_MAX;
+	}
+	if (!node)
+		return;
+	if (node == reader->whole)
+		reader->whole = UINT32_MAX;
+	else if (node == reader->way)
+		reader->way = reader->tree->nodes[node].parent;
+	else
+		return;
+	reader->steps--;
+}
+
 /* ---- values ------------------------------------------------------------------------- */
 
 /* Ends the innermost container, whose bracket is at reader->at. */
@@ -226,6 +340,7 @@ static void json_close(struct json_tree_reader *reader)
 	struct structured_node *node = &reader->tree->nodes[reader->open];
 
 	node->source.end = node->entry.end = ++reader->at;
+	json_way_out(reader, reader->open);
 	reader->depth--;
 	reader->open = reader->depth ? node->parent : UINT32_MAX;
 }
@@ -235,6 +350,7 @@ static bool json_open(struct json_tree_reader *reader, uint32_t node)
 	reader->tree->nodes[node].style = STYLE_FLOW;
 	reader->at++;
 	reader->open = node;
+	json_way_in(reader, node);
 	if (++reader->depth > STRUCTURED_DEPTH_MAX)
 		return json_tree_refuse(reader, reader->at - 1, "nested too deep");
 	return true;
@@ -330,9 +446,11 @@ static bool json_whole_value(struct json_tree_reader *reader, uint32_t node)
 		const bool member =
 			reader->tree->nodes[reader->open].kind == STRUCTURED_OBJECT;
 
-		node = tree_add(reader->tree, reader->open, STRUCTURED_NULL, reader->err);
-		if (node == UINT32_MAX || (member && !json_key(reader, node)) ||
-		    !json_value(reader, node) || !json_after(reader))
+		node = json_child(reader);
+		if (node == UINT32_MAX || (member && !json_key(reader, node)))
+			return false;
+		json_follow(reader, node);
+		if (!json_value(reader, node) || !json_after(reader))
 			return false;
 	}
 	return true;
@@ -340,8 +458,7 @@ static bool json_whole_value(struct json_tree_reader *reader, uint32_t node)
 
 bool json_tree_read(struct structured *tree, uint32_t at, struct err *err)
 {
-	struct json_tree_reader reader = { .tree = tree, .text = tree->text, .at = at,
-	                              .open = UINT32_MAX, .err = err };
+	struct json_tree_reader reader = json_reader(tree, at, err);
 
 	if (!json_skip(&reader))
 		return false;
@@ -356,8 +473,7 @@ bool json_tree_read(struct structured *tree, uint32_t at, struct err *err)
 
 bool json_tree_lines_read(struct structured *tree, uint32_t at, struct err *err)
 {
-	struct json_tree_reader reader = { .tree = tree, .text = tree->text, .at = at,
-	                              .open = UINT32_MAX, .err = err };
+	struct json_tree_reader reader = json_reader(tree, at, err);
 	uint32_t node = tree_add(tree, 0, STRUCTURED_ARRAY, err);
 
 	tree->nodes[0].style = STYLE_BLOCK;
@@ -369,7 +485,10 @@ bool json_tree_lines_read(struct structured *tree, uint32_t at, struct err *err)
 			return true;
 		reader.depth = 0;
 		node = tree_add(tree, 0, STRUCTURED_NULL, err);
-		if (node == UINT32_MAX || !json_whole_value(&reader, node))
+		if (node == UINT32_MAX)
+			return false;
+		json_follow(&reader, node);
+		if (!json_whole_value(&reader, node))
 			return false;
 	}
 }

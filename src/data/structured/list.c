@@ -7,9 +7,6 @@
 #include "base/limits.h"
 #include "data/json.h"
 
-/* Nodes that are looked at to learn how a file is written. */
-enum { LAYOUT_SAMPLES = 2000 };
-
 /* How collections are written at a place. */
 struct list_layout {
 	struct span colon;   /* key's end to value's start */
@@ -132,12 +129,12 @@ static void learn_layout(const struct list_dialect *dialect, const struct struct
 	                                                    NULL;
 	bool colon = false, gap = false, pad = false;
 
-	for (unsigned i = 0; own && i < LAYOUT_SAMPLES; i++, own = structured_next(tree, own)) {
+	for (unsigned i = 0; own && i < TREE_SAMPLES; i++, own = structured_next(tree, own)) {
 		colon = colon || learn_colon(dialect, tree, own, &layout->colon);
 		gap = gap || learn_gap(tree, own, &layout->gap);
 		pad = pad || learn_pad(tree, own, &layout->pad);
 	}
-	for (uint32_t i = 0; i < tree->count && i < LAYOUT_SAMPLES; i++) {
+	for (uint32_t i = 0; i < tree->count && i < TREE_SAMPLES; i++) {
 		colon = colon || learn_colon(dialect, tree, &tree->nodes[i], &layout->colon);
 		gap = gap || learn_gap(tree, &tree->nodes[i], &layout->gap);
 		pad = pad || learn_pad(tree, &tree->nodes[i], &layout->pad);

@@ -38,6 +38,7 @@ enum {
 	NODE_REPEATED = 256,    /* XML: the array of elements that share a name; TOML: [[name]] */
 	NODE_IMPLICIT = 512,    /* TOML: a table that only headers or dotted keys beneath it name */
 	NODE_MIXED = 1024,      /* XML: its text is in several pieces */
+	NODE_PARTIAL = 2048,    /* not all of its children have nodes: tree->along */
 };
 
 /* How a value is written. */
@@ -54,6 +55,9 @@ enum structured_style {
 
 /* ---- reading: tree.c ---------------------------------------------------------------- */
 
+/* Nodes that are looked at to learn how a file is written. */
+enum { TREE_SAMPLES = 2000 };
+
 /* A reader of a format: fills tree->nodes from tree->text, whose byte-order mark takes the first
  * `at` bytes.  The text is valid UTF-8. */
 typedef bool structured_read(struct structured *tree, uint32_t at, struct err *err);
@@ -62,6 +66,17 @@ typedef bool structured_read(struct structured *tree, uint32_t at, struct err *e
  * its index; UINT32_MAX, with *err: there are too many, or nested too deep. */
 uint32_t tree_add(struct structured *tree, uint32_t parent, enum structured_kind kind,
                   struct err *err);
+/* Takes the nodes from `count` on out of the tree again, all of them beneath `parent`, of whose
+ * children `last` (0: none) is the last one that stays; and the bytes that tree->decoded has past
+ * `decoded`.  parent->count stays: NODE_PARTIAL is set. */
+void tree_drop(struct structured *tree, uint32_t parent, uint32_t last, uint32_t count,
+               size_t decoded);
+/* structured_parse for a change at the end of `along`: all of the text is read as strictly, but of
+ * JSON and CSV only nodes on the way have all of their children.  Others may lack some
+ * (NODE_PARTIAL): these are compared by their bytes.  NULL: as structured_parse. */
+bool structured_parse_along(enum structured_format format, struct span text,
+                            const struct structured_steps *along, struct structured *ret,
+                            struct err *err);
 /* The name and the text of a node: a range of the text, or other bytes, which are copied. */
 void tree_name_range(struct structured *tree, uint32_t node, uint32_t start, uint32_t end);
 bool tree_name_decoded(struct structured *tree, uint32_t node, struct span name, struct err *err);
@@ -211,6 +226,15 @@ struct span tree_newline(struct span text);
 uint32_t tree_skip_blanks(struct span text, uint32_t at, uint32_t end);
 /* One level of indentation as the tree shows it; two blanks where it shows none. */
 struct span tree_indent_unit(const struct structured *tree);
+
+/* XML: past the name (XML 1.0, section 2.3) at `at`; `at` if there is none. */
+uint32_t xml_tree_name_end(struct span text, uint32_t at);
+/* YAML: what a plain scalar of that text is, by the core schema. */
+enum structured_kind yaml_tree_kind(struct span text);
+/* YAML: past white space, line ends and comments. */
+uint32_t yaml_tree_skip(struct span text, uint32_t at);
+/* YAML: after the anchor and tag that follow; `at` if there is neither. */
+uint32_t yaml_tree_properties(struct span text, uint32_t at);
 
 /* ---- the formats -------------------------------------------------------------------- */
 

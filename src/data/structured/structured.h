@@ -92,6 +92,7 @@ struct structured_node {
 };
 
 struct structured_extra; /* what one format keeps besides */
+struct structured_steps;
 
 struct structured {
 	enum structured_format format;
@@ -102,6 +103,7 @@ struct structured {
 	size_t cap;
 	struct buf decoded;            /* texts that do not stand in `text` as they are */
 	struct structured_extra *extra; /* owned; or NULL */
+	const struct structured_steps *along; /* while it is read: the way to a change */
 };
 
 /* Frees the contents. */

@@ -49,6 +49,21 @@ uint32_t tree_add(struct structured *tree, uint32_t parent, enum structured_kind
 	return index;
 }
 
+void tree_drop(struct structured *tree, uint32_t parent, uint32_t last, uint32_t count,
+               size_t decoded)
+{
+	struct structured_node *above = &tree->nodes[parent];
+
+	tree->count = count;
+	tree->decoded.len = decoded;
+	above->flags |= NODE_PARTIAL;
+	above->last = last;
+	if (last)
+		tree->nodes[last].next = 0;
+	else
+		above->first = 0;
+}
+
 void tree_name_range(struct structured *tree, uint32_t node, uint32_t start, uint32_t end)
 {
 	tree->nodes[node].name = start;
@@ -279,6 +294,10 @@ static json_t *value_open(struct value_reading *reading, const struct structured
 	}
 	if (node->kind != STRUCTURED_OBJECT && node->kind != STRUCTURED_ARRAY)
 		return tree_scalar_value(reading->tree, node);
+	if (node->flags & NODE_PARTIAL) {
+		err_set(err, ERR_INTERNAL, "A value was not read whole.");
+		return NULL;
+	}
 	value = node->kind == STRUCTURED_OBJECT ? json_object() : json_array();
 	reading->frames[reading->depth++] = (struct value_frame){
 		structured_first(reading->tree, node), value

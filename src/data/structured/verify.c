@@ -48,7 +48,25 @@ static bool same_node(const struct verifying *verifying)
 	                       structured_text(verifying->before, a),
 	               alias ? structured_bytes(verifying->after, b->source) :
 	                       structured_text(verifying->after, b)) &&
-	       ((a->flags ^ b->flags) & (NODE_ANCHORED | NODE_TAGGED | NODE_DOCUMENTS)) == 0;
+	       ((a->flags ^ b->flags) & (NODE_ANCHORED | NODE_TAGGED | NODE_DOCUMENTS)) == 0 &&
+	       (!((a->flags | b->flags) & NODE_PARTIAL) ||
+	        span_eq(structured_bytes(verifying->before, a->source),
+	                structured_bytes(verifying->after, b->source)));
+}
+
+/* Past the nodes that a walk is at; and past all in them, where their bytes were compared. */
+static void verify_step(struct verifying *verifying)
+{
+	const uint16_t flags = verifying->before->nodes[verifying->i].flags |
+	                       verifying->after->nodes[verifying->j].flags;
+
+	if (flags & NODE_PARTIAL) {
+		verifying->i = subtree_end(verifying->before, verifying->i);
+		verifying->j = subtree_end(verifying->after, verifying->j);
+	} else {
+		verifying->i++;
+		verifying->j++;
+	}
 }
 
 static bool same_count(const struct verifying *verifying)
@@ -113,13 +131,12 @@ static bool verify_walk(struct verifying *verifying)
 			if (!added_fits(verifying))
 				return false;
 			verifying->j = subtree_end(after, j);
-			if (i < before->count && verifying->j < after->count &&
-			    (!same_node(verifying) || !same_count(verifying)))
-				return false;
 			if (i == before->count)
 				return verifying->j == after->count;
-			verifying->i++;
-			verifying->j++;
+			if (verifying->j >= after->count || !same_node(verifying) ||
+			    !same_count(verifying))
+				return false;
+			verify_step(verifying);
 			continue;
 		}
 		if (i == before->count)
@@ -136,10 +153,33 @@ static bool verify_walk(struct verifying *verifying)
 		} else if (!same_node(verifying) || !same_count(verifying)) {
 			return false;
 		} else {
-			verifying->i++;
-			verifying->j++;
+			verify_step(verifying);
 		}
 	}
+}
+
+/* ---- by number ---------------------------------------------------------------------- */
+
+/* Whether a scalar was set, and all other nodes are the same, in the same places: in whatever order
+ * the format's reader makes them. */
+static bool verify_scalar(struct verifying *verifying)
+{
+	const struct structured *before = verifying->before, *after = verifying->after;
+	const struct structured_node *node = verifying->place->node;
+	const uint32_t set = node ? tree_index(before, node) : UINT32_MAX;
+
+	if (verifying->op != STRUCTURED_SET || !node || node->first ||
+	    before->count != after->count || after->nodes[set].first)
+		return false;
+	for (uint32_t i = 0; i < before->count; i++) {
+		const struct structured_node *a = &before->nodes[i], *b = &after->nodes[i];
+
+		verifying->i = verifying->j = i;
+		if (a->parent != b->parent || a->first != b->first || a->next != b->next ||
+		    (i == set ? !replaced_fits(verifying) : !same_node(verifying)))
+			return false;
+	}
+	return true;
 }
 
 /* ---- by value ----------------------------------------------------------------------- */
@@ -277,5 +317,6 @@ bool structured_verify(const struct structured_place *place, enum structured_op 
 
 	return after->format == STRUCTURED_TOML || after->format >= STRUCTURED_INI ||
 	                       after->format == STRUCTURED_XML ?
-	               verify_values(&verifying) : verify_walk(&verifying);
+	               verify_scalar(&verifying) || verify_values(&verifying) :
+	               verify_walk(&verifying);
 }

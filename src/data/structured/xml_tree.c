@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "data/structured/xml_text.h"
+#include "data/structured/private.h"
 
 enum { XML_ATTRIBUTES_MAX = 1000 };
 
@@ -22,12 +22,19 @@ struct xml_tree_attribute {
 	uint32_t next;                       /* 1 + its index; 0: none */
 };
 
+/* Text between two tags that is not blank. */
+struct xml_piece {
+	uint32_t at, len; /* in reader->texts */
+	uint32_t next;    /* of the same element: 1 + its index; 0: none */
+};
+
 struct xml_element {
 	struct structured_range name, whole;
 	uint32_t parent, first, last, next; /* 1 + index; 0: none */
 	uint32_t attribute, last_attribute; /* likewise */
 	uint32_t attributes;
 	struct structured_range text;       /* the first piece that is not blank */
+	uint32_t piece, last_piece;         /* 1 + index; 0: none */
 	uint32_t pieces;
 };
 
@@ -41,8 +48,10 @@ struct xml_reader {
 	size_t attribute_count, attribute_cap;
 	uint32_t open;  /* 1 + index; 0: none */
 	unsigned depth;
-	struct buf piece; /* the text that is being read */
-	json_t *texts;    /* owned: a string for each element with text, by its number */
+	struct buf texts; /* of all pieces, without references */
+	struct xml_piece *pieces; /* owned */
+	size_t piece_count, piece_cap;
+	struct buf scratch;
 	struct err *err;
 };
 
@@ -58,7 +67,7 @@ static bool xml_starts(const struct xml_reader *reader, struct span what)
 	return span_starts(span_skip(reader->text, reader->at), what);
 }
 
-uint32_t xml_text_name_end(struct span text, uint32_t at)
+uint32_t xml_tree_name_end(struct span text, uint32_t at)
 {
 	const uint32_t start = at;
 
@@ -159,7 +168,7 @@ static bool xml_tree_attribute(struct xml_reader *reader)
 	struct span name;
 	const char *end;
 
-	reader->at = it.name.end = xml_text_name_end(reader->text, reader->at);
+	reader->at = it.name.end = xml_tree_name_end(reader->text, reader->at);
 	name = structured_bytes(reader->tree, it.name);
 	xml_skip_space(reader);
 	if (!name.len || !xml_starts(reader, SPAN("=")))
@@ -207,7 +216,7 @@ static bool xml_start_tag(struct xml_reader *reader)
 	struct xml_element *above = xml_open(reader);
 
 	it.name = (struct structured_range){ reader->at + 1,
-		                             xml_text_name_end(reader->text, reader->at + 1) };
+		                             xml_tree_name_end(reader->text, reader->at + 1) };
 	if (it.name.end == it.name.start)
 		return xml_refuse(reader, reader->at, "a name must follow <");
 	if (!above && reader->count)
@@ -249,7 +258,7 @@ static bool xml_start_tag(struct xml_reader *reader)
 static bool xml_end_tag(struct xml_reader *reader)
 {
 	struct xml_element *open = xml_open(reader);
-	const uint32_t start = reader->at + 2, end = xml_text_name_end(reader->text, start);
+	const uint32_t start = reader->at + 2, end = xml_tree_name_end(reader->text, start);
 
 	if (!open || !span_eq(structured_bytes(reader->tree, open->name),
 	                      span_of(reader->text.data + start, end - start)))
@@ -268,28 +277,31 @@ static bool xml_add_text(struct xml_reader *reader, uint32_t start, uint32_t end
 {
 	struct xml_element *open = xml_open(reader);
 	struct span text = span_of(reader->text.data + start, end - start);
-	char key[16];
-	json_t *before;
+	struct xml_piece piece = { 0 };
 
-	if (span_is_blank(text) && !plain && (!open || !open->pieces))
-		return true;
 	if (!open)
-		return xml_refuse(reader, start, "text outside of the root element");
-	buf_clear(&reader->piece);
-	snprintf(key, sizeof(key), "%u", reader->open);
-	before = json_object_get(reader->texts, key);
-	buf_span(&reader->piece, json_span(before));
-	if (plain)
-		buf_span(&reader->piece, text);
-	else if (!xml_decode(text, false, &reader->piece))
-		return xml_refuse(reader, start, "an entity that is not predefined, or a control "
-		                                 "character");
+		return (span_is_blank(text) && !plain) ||
+		       xml_refuse(reader, start, "text outside of the root element");
 	if (span_is_blank(text) && !plain)
 		return true;
+	piece.at = (uint32_t)reader->texts.len;
+	if (plain)
+		buf_span(&reader->texts, text);
+	else if (!xml_decode(text, false, &reader->texts))
+		return xml_refuse(reader, start, "an entity that is not predefined, or a control "
+		                                 "character");
+	piece.len = (uint32_t)reader->texts.len - piece.at;
+	reader->pieces = mem_grow(reader->pieces, &reader->piece_cap, reader->piece_count + 1,
+	                          sizeof(piece));
+	reader->pieces[reader->piece_count++] = piece;
+	if (open->last_piece)
+		reader->pieces[open->last_piece - 1].next = (uint32_t)reader->piece_count;
+	else
+		open->piece = (uint32_t)reader->piece_count;
+	open->last_piece = (uint32_t)reader->piece_count;
 	if (!open->pieces++)
 		open->text = (struct structured_range){ start, end };
 	open->pieces += plain;
-	json_object_set_new(reader->texts, key, json_text(buf_view(&reader->piece)));
 	return open->pieces < 1000 || xml_refuse(reader, start, "text in too many pieces");
 }
 
@@ -374,33 +386,46 @@ static bool xml_build_attributes(struct xml_reader *reader, const struct xml_ele
 
 		if (member == UINT32_MAX)
 			return false;
-		buf_clear(&reader->piece);
-		buf_char(&reader->piece, '@');
-		buf_span(&reader->piece, structured_bytes(tree, it->name));
+		buf_clear(&reader->scratch);
+		buf_char(&reader->scratch, '@');
+		buf_span(&reader->scratch, structured_bytes(tree, it->name));
 		tree->nodes[member].key = it->name;
 		tree->nodes[member].source = value;
 		tree->nodes[member].entry = (struct structured_range){ it->name.start, value.end };
 		tree->nodes[member].flags = NODE_ATTRIBUTE;
-		if (!tree_name_decoded(tree, member, buf_view(&reader->piece), reader->err))
+		if (!tree_name_decoded(tree, member, buf_view(&reader->scratch), reader->err))
 			return false;
-		buf_clear(&reader->piece);
+		buf_clear(&reader->scratch);
 		value.start++;
 		value.end--;
-		if (!xml_decode(structured_bytes(tree, value), true, &reader->piece))
+		if (!xml_decode(structured_bytes(tree, value), true, &reader->scratch))
 			return xml_refuse(reader, value.start, "an entity that is not predefined");
-		if (!tree_text_decoded(tree, member, buf_view(&reader->piece), reader->err))
+		if (!tree_text_decoded(tree, member, buf_view(&reader->scratch), reader->err))
 			return false;
 	}
 	return true;
+}
+
+/* The pieces of an element, joined; until the next call. */
+static struct span xml_text_of(struct xml_reader *reader, const struct xml_element *element)
+{
+	const struct xml_piece *piece = &reader->pieces[element->piece - 1];
+
+	if (!piece->next)
+		return span_of(reader->texts.data + piece->at, piece->len);
+	buf_clear(&reader->scratch);
+	for (uint32_t i = element->piece; i; i = piece->next) {
+		piece = &reader->pieces[i - 1];
+		buf_append(&reader->scratch, reader->texts.data + piece->at, piece->len);
+	}
+	return buf_view(&reader->scratch);
 }
 
 static bool xml_build_text(struct xml_reader *reader, const struct xml_element *element,
                            uint32_t node, bool member)
 {
 	struct structured *tree = reader->tree;
-	char key[16];
 
-	snprintf(key, sizeof(key), "%u", (uint32_t)(element - reader->elements) + 1);
 	if (!element->pieces)
 		return true;
 	if (member) {
@@ -411,9 +436,7 @@ static bool xml_build_text(struct xml_reader *reader, const struct xml_element *
 		tree->nodes[node].source = tree->nodes[node].entry = element->text;
 	}
 	tree->nodes[node].flags |= element->pieces > 1 ? NODE_MIXED : 0;
-	return tree_text_decoded(tree, node,
-	                         span_trim(json_span(json_object_get(reader->texts, key))),
-	                         reader->err);
+	return tree_text_decoded(tree, node, span_trim(xml_text_of(reader, element)), reader->err);
 }
 
 /* The node of an element, without what is in it. */
@@ -508,13 +531,14 @@ static bool xml_build(struct xml_reader *reader)
 bool xml_tree_read(struct structured *tree, uint32_t at, struct err *err)
 {
 	struct xml_reader reader = { .tree = tree, .text = tree->text, .at = at, .err = err,
-	                             .piece = BUF_INIT(LIMIT_STRUCTURED_BYTES),
-	                             .texts = json_object() };
+	                             .texts = BUF_INIT(LIMIT_STRUCTURED_BYTES),
+	                             .scratch = BUF_INIT(LIMIT_STRUCTURED_BYTES) };
 	bool ok = xml_read_all(&reader) && xml_build(&reader);
 
 	free(reader.elements);
 	free(reader.attributes);
-	buf_release(&reader.piece);
-	json_decref(reader.texts);
+	free(reader.pieces);
+	buf_release(&reader.texts);
+	buf_release(&reader.scratch);
 	return ok;
 }

@@ -6,7 +6,7 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "data/structured/xml_text.h"
+#include "data/structured/private.h"
 
 struct xml_put {
 	struct buf *out;
@@ -85,7 +85,7 @@ static bool xml_put_text(struct buf *out, struct span text, char quote, struct e
 
 static bool xml_check_name(struct span name, struct err *err)
 {
-	return (name.len && xml_text_name_end(name, 0) == name.len) ||
+	return (name.len && xml_tree_name_end(name, 0) == name.len) ||
 	       err_set(err, ERR_INVALID_ARGUMENT, "\"%.*s\" is no name in XML.",
 	               (int)span_head(name, 80).len, name.data);
 }

@@ -10,7 +10,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "data/structured/yaml_text.h"
+#include "data/structured/private.h"
 
 struct yaml_reader {
 	struct structured *tree;
@@ -56,7 +56,7 @@ static uint32_t yaml_byte(struct yaml_reader *reader, size_t chars)
 	return reader->bytes;
 }
 
-uint32_t yaml_text_skip(struct span text, uint32_t at)
+uint32_t yaml_tree_skip(struct span text, uint32_t at)
 {
 	while (at < text.len) {
 		const char c = text.data[at];
@@ -71,12 +71,12 @@ uint32_t yaml_text_skip(struct span text, uint32_t at)
 	return at;
 }
 
-uint32_t yaml_text_properties(struct span text, uint32_t at)
+uint32_t yaml_tree_properties(struct span text, uint32_t at)
 {
 	uint32_t end = at, next = at;
 
 	for (;;) {
-		next = yaml_text_skip(text, next);
+		next = yaml_tree_skip(text, next);
 		if (next >= text.len || (text.data[next] != '&' && text.data[next] != '!'))
 			return end;
 		while (next < text.len && !strchr(" \t\r\n", text.data[next]))
@@ -154,7 +154,7 @@ static bool is_real(struct span text)
 	return !text.len;
 }
 
-enum structured_kind yaml_text_kind(struct span text)
+enum structured_kind yaml_tree_kind(struct span text)
 {
 	static const char *const nulls[] = { "", "~", "null", "Null", "NULL", NULL };
 	static const char *const booleans[] = { "true", "True", "TRUE", "false", "False", "FALSE",
@@ -180,7 +180,7 @@ static uint32_t entry_start(struct yaml_reader *reader, uint32_t at)
 		return at;
 	from = open->last && reader->tree->nodes[open->last].entry.end ?
 	               reader->tree->nodes[open->last].entry.end : open->source.start;
-	from = yaml_text_skip(reader->text, from);
+	from = yaml_tree_skip(reader->text, from);
 	return from < at && reader->text.data[from] == '-' ? from : at;
 }
 
@@ -229,7 +229,7 @@ static uint32_t event_start(struct yaml_reader *reader, const yaml_event_t *even
 
 	if (!properties)
 		return start;
-	start = yaml_text_skip(reader->text, yaml_text_properties(reader->text, start));
+	start = yaml_tree_skip(reader->text, yaml_tree_properties(reader->text, start));
 	return start < end ? start : end;
 }
 
@@ -266,7 +266,7 @@ static bool yaml_scalar_value(struct yaml_reader *reader, const yaml_event_t *ev
 	struct structured_node *it = &reader->tree->nodes[node];
 
 	it->style = (uint8_t)styles[event->data.scalar.style];
-	it->kind = (uint8_t)(plain ? yaml_text_kind(text) : STRUCTURED_STRING);
+	it->kind = (uint8_t)(plain ? yaml_tree_kind(text) : STRUCTURED_STRING);
 	if (it->style == STYLE_LITERAL || it->style == STYLE_FOLDED)
 		end = block_scalar_end(reader->text, start, end);
 	it->source.start = start;
@@ -336,9 +336,9 @@ static bool key_is_explicit(const struct yaml_reader *reader, uint32_t start)
 
 	if (open->style == STYLE_FLOW && from < start && strchr("{,", reader->text.data[from]))
 		from++;
-	from = yaml_text_skip(reader->text, from);
+	from = yaml_tree_skip(reader->text, from);
 	if (from < start && reader->text.data[from] == ',')
-		from = yaml_text_skip(reader->text, from + 1);
+		from = yaml_tree_skip(reader->text, from + 1);
 	return from < start && reader->text.data[from] == '?';
 }
 

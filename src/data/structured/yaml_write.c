@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "data/structured/list.h"
-#include "data/structured/yaml_text.h"
+#include "data/structured/private.h"
 
 /* ---- scalars ------------------------------------------------------------------------ */
 
@@ -95,7 +95,7 @@ static bool plain_is_safe(struct span text)
 	if (!text.len || strchr("-?:,[]{}#&*!|>'\"%@` \t=<", text.data[0]) ||
 	    strchr(" \t:", text.data[text.len - 1]) || span_starts(text, SPAN("...")) ||
 	    memmem(text.data, text.len, ": ", 2) || memmem(text.data, text.len, " #", 2) ||
-	    !text_is_printable(text) || yaml_text_kind(text) != STRUCTURED_STRING)
+	    !text_is_printable(text) || yaml_tree_kind(text) != STRUCTURED_STRING)
 		return false;
 	for (size_t i = 0; i < text.len; i++)
 		if (strchr(",[]{}", text.data[i]))
@@ -344,13 +344,13 @@ static uint32_t value_slot(const struct structured *tree, const struct structure
 	if (node == tree->nodes || tree->nodes[node->parent].flags & NODE_DOCUMENTS)
 		return node->source.start;
 	if (node->key.end > node->key.start) {
-		at = yaml_text_skip(tree->text, node->key.end);
+		at = yaml_tree_skip(tree->text, node->key.end);
 		at += at < tree->text.len && tree->text.data[at] == ':';
 	} else if (at < tree->text.len && tree->text.data[at] == '-') {
 		at++;
 	}
 	if (node->flags & (NODE_ANCHORED | NODE_TAGGED))
-		at = yaml_text_properties(tree->text, at);
+		at = yaml_tree_properties(tree->text, at);
 	return at < node->source.start ? at : node->source.start;
 }
 

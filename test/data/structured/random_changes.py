@@ -45,9 +45,17 @@ class Json:
 
     def make(self):
         shape = [value(self.rng) for _ in range(3)] if self.rng.random() < .3 else {n: value(self.rng) for n in self.rng.sample(WORDS, 5)}
+        if self.rng.random() < .1:
+            shape = self.padded(shape)
         end = self.rng.choice(["\n", "", "\r\n"])
         text = self.put(shape, 0)
         return (text.replace("\n", "\r\n") if end == "\r\n" else text) + end
+
+    def padded(self, shape):
+        more, first = filler(self.rng), self.rng.random() < .5
+        if isinstance(shape, dict):
+            return {"more": more, **shape} if first else {**shape, "more": more}
+        return [more] + shape if first else shape + [more]
 
     def comment(self):
         return self.rng.choice(["", "", " // note, } ]"]) if self.comments and not self.flat else ""
@@ -92,6 +100,27 @@ class Json:
                 out.append(text[i])
                 i += 1
         return json.loads("".join(out), object_pairs_hook=unique)
+
+
+def filler(rng):
+    """More values than a change's tree keeps where it has nothing to do."""
+    return rng.choice([[[i, {"a": i}] for i in range(700)], list(range(3000)), {"k%d" % i: {"n": [i]} for i in range(900)}])
+
+
+class Lines:
+    name = "a.jsonl"
+
+    def __init__(self, rng):
+        self.rng = rng
+
+    def make(self):
+        values = [value(self.rng) for _ in range(self.rng.randrange(1, 6))] + ([filler(self.rng)] if self.rng.random() < .2 else [])
+        self.rng.shuffle(values)
+        return "\n".join(json.dumps(it, ensure_ascii=False) for it in values) + self.rng.choice(["", "\n"])
+
+    @staticmethod
+    def read(text):
+        return [json.loads(line) for line in text.split("\n") if line]
 
 
 def unique(pairs):
@@ -407,7 +436,7 @@ class Xml:
         return {"root": found}
 
 
-FORMATS = {"json": Json, "yaml": Yaml, "toml": Toml, "xml": Xml, "csv": Csv, "ini": Ini}
+FORMATS = {"json": Json, "lines": Lines, "yaml": Yaml, "toml": Toml, "xml": Xml, "csv": Csv, "ini": Ini}
 UNORDERED = ("toml", "xml", "ini")
 
 
@@ -436,7 +465,9 @@ def at(whole, path):
 
 def a_change(rng, whole, make_value):
     """A change, done to `whole`, which is returned with it."""
-    path, it = rng.choice(places(whole))
+    first = [()] + [(step,) for step in (whole if isinstance(whole, dict) else range(len(whole)))]
+    start = rng.choice(first)
+    path, it = rng.choice(places(at(whole, start), start) if start else [((), whole)])
     op = rng.choice(["set", "set", "delete", "append", "insert", "rename", "add"])
     new = make_value(rng)
     whole = copy.deepcopy(whole)

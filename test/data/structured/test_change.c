@@ -14,7 +14,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "data/structured/structured.h"
+#include "data/structured/private.h"
 
 struct change_case {
 	const char *name, *before, *changes;
@@ -115,6 +115,58 @@ static void notebooks_stay_valid(void **state)
 	json_decref(cells);
 }
 
+/* Forty thousand values, of which a change at the end concerns one. */
+static void put_large(struct buf *text, const char *last)
+{
+	buf_str(text, "{\"packages\": [");
+	for (int i = 0; i < 10000; i++)
+		buf_printf(text, "{\"id\": %d, \"tags\": [\"a\", \"\\u00e9\"]},\n", i);
+	buf_printf(text, "0], \"end\": {\"key\": \"%s\"}}\n", last);
+}
+
+/* Whether structured_verify takes `text` for what setting .end.key to "new" makes of the large file. */
+static bool large_verifies(struct span text)
+{
+	_cleanup_buf_ struct buf before = BUF_INIT(1 << 20);
+	_cleanup_structured_ struct structured tree = { 0 }, after = { 0 };
+	_cleanup_structured_steps_ struct structured_steps steps = { .for_change = true };
+	struct structured_place place;
+	struct err err = ERR_INIT;
+	json_t *value = json_string("new");
+	bool same;
+
+	put_large(&before, "old");
+	assert_true(structured_steps_read(SPAN(".end.key"), &steps, &err));
+	assert_true(structured_parse_along(STRUCTURED_JSON, buf_view(&before), &steps, &tree, &err));
+	assert_true(structured_parse_along(STRUCTURED_JSON, text, &steps, &after, &err));
+	assert_true(tree.count < 2 * TREE_SAMPLES);
+	assert_true(structured_follow(&tree, structured_root(&tree), &steps, true, &place, &err));
+	same = structured_verify(&place, STRUCTURED_SET, value, &after);
+	json_decref(value);
+	assert_false(structured_value(&tree, structured_root(&tree), 0, &value, &err));
+	assert_int_equal(err.code, ERR_INTERNAL); /* never half a value for the whole */
+	return same;
+}
+
+static void large_files_are_compared_whole(void **state)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(1 << 20), made = BUF_INIT(1 << 20);
+	json_t *changes = changes_of("[{'op': 'set', 'path': '.end.key', 'value': 'new'}]");
+	struct err err = ERR_INIT;
+
+	(void)state;
+	put_large(&text, "old");
+	assert_true(structured_change(STRUCTURED_JSON, buf_view(&text), changes, 0, &made, &err));
+	json_decref(changes);
+	buf_clear(&text);
+	put_large(&text, "new");
+	assert_string_equal(made.data, text.data);
+	assert_true(large_verifies(buf_view(&text)));
+	/* Another value far from the change, in nodes that are not kept. */
+	strstr(text.data, "9123")[0] = '8';
+	assert_false(large_verifies(buf_view(&text)));
+}
+
 /* Aliases of aliases: a value of a few lines that would take memory without end. */
 static void bombs_are_refused(void **state)
 {
@@ -144,6 +196,7 @@ int main(void)
 		cmocka_unit_test(yaml_keeps_comments_and_styles),
 		cmocka_unit_test(other_formats_keep_every_other_byte),
 		cmocka_unit_test(notebooks_stay_valid),
+		cmocka_unit_test(large_files_are_compared_whole),
 		cmocka_unit_test(bombs_are_refused),
 	};
 
