@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Callers: who may ask the A2A server for something, how they prove who they are, and with which
+ * rules their tasks run.
+ *
+ * The setting hasp.a2a.callers names them (administrator and user only):
+ *
+ *     "researcher": {
+ *       "key": "SHA-256 of an API key"  |  "bearer": "SHA-256 of a token"
+ *       | "oauth": {"issuer", "audience", "jwks"? (URL), "subject"? | "client"?, "scopes"? [..]}
+ *       | "certificate": {"subject"? | "fingerprint"?},
+ *       "workspaces"?: [folders, of those named at the start],
+ *       "confirms"?: false        // whether questions go to the caller (else to the user's fronts)
+ *       "tasks"?: 4               // that run at once
+ *     }
+ *
+ * and the token of --token-file is the caller "token".  The rules of a caller's tasks: rules of
+ * policies with `caller = "NAME"`; the user's rules that deny; nothing else that allows more than
+ * reading (docs/a2a.md).
+ */
+#ifndef HASP_A2A_SERVE_CALLERS_H
+#define HASP_A2A_SERVE_CALLERS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "a2a/serve/private.h"
+
+/* Counted; immutable once it is made. */
+struct a2a_caller {
+	unsigned references;
+	char *name;              /* of the setting; "token" */
+	bool confirms;           /* questions go to it */
+	json_t *workspaces;      /* folders (canonical), or NULL: all that the server names */
+	unsigned tasks_at_once;  /* 0: the server's limit alone */
+};
+struct a2a_caller *a2a_caller_ref(struct a2a_caller *caller);
+void a2a_caller_unref(struct a2a_caller *caller); /* NULL is fine */
+
+struct a2a_callers; /* all of them, with what proves them */
+
+/* Reads the setting. INVALID_ARGUMENT: which member of which caller is wrong. */
+bool a2a_callers_open(struct a2a_server *server, const json_t *setting, const char *token,
+                      struct a2a_callers **ret, struct err *err);
+void a2a_callers_free(struct a2a_callers *callers);
+/* Who sent a request: may have to fetch keys (JWKS), so the answer comes by `found`, now or later,
+ * on the server thread: the caller (a reference for the callee), or NULL and what is wrong
+ * (UNAUTHENTICATED with the header WWW-Authenticate in *ret_challenge; FORBIDDEN: scopes). */
+void a2a_callers_identify(struct a2a_callers *callers, struct http_request *request,
+                          void (*found)(void *data, struct a2a_caller *caller,
+                                        struct a2a_fault *fault, const char *challenge),
+                          void *data);
+/* What the card says of it: sets "securitySchemes" and "securityRequirements" (canonical). */
+void a2a_callers_describe(const struct a2a_callers *callers, json_t *card);
+
+#endif
