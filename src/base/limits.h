@@ -441,6 +441,37 @@
 /* Bytes of events that may wait for a page before no more are taken for it. */
 #define LIMIT_WEB_WAITING ((size_t)256 << 10)
 
+/* The A2A server (a2a/serve/).  One request: a message with files in base64. */
+#define LIMIT_A2A_BODY_BYTES ((size_t)16 << 20)
+/* Nesting of a request: data parts and metadata are the deepest. */
+#define LIMIT_A2A_DEPTH 64
+/* Members of one list in a request: parts, references, extensions; and wrong fields that a refusal
+ * names. */
+#define LIMIT_A2A_PARTS 256
+#define LIMIT_A2A_VIOLATIONS 16
+/* Ids that clients choose: of messages, contexts, tasks, push configurations. */
+#define LIMIT_A2A_ID_BYTES 256
+/* The agent's card, with the extensions that it names. */
+#define LIMIT_A2A_CARD_BYTES ((size_t)1 << 20)
+/* Extensions that one request asks for. */
+#define LIMIT_A2A_EXTENSIONS 32
+/* Tasks that run at the same time unless a flag says otherwise, that wait, and that are in
+ * memory. */
+#define LIMIT_A2A_RUNNING 4
+#define LIMIT_A2A_WAITING 1000
+#define LIMIT_A2A_TASKS 2000
+/* Streams that are open: each has a connection and what its client has not taken, which must not be
+ * more than this. */
+#define LIMIT_A2A_STREAMS 256
+#define LIMIT_A2A_STREAM_WAITING ((size_t)256 << 10)
+/* Events of one task that are kept for clients that come back. */
+#define LIMIT_A2A_RECENT_BYTES ((size_t)1 << 20)
+/* How long tasks that run may take to end when the server does. */
+#define LIMIT_A2A_DRAIN_MS 10000
+/* Attempts to deliver one push notification; configurations of one task. */
+#define LIMIT_A2A_PUSH_TRIES 5
+#define LIMIT_A2A_PUSH_CONFIGS 16
+
 /* An editor's requests (acp/) without an answer, and its sessions: each session has a thread, and
  * a worker. */
 #define LIMIT_ACP_REQUESTS 256
