@@ -82,6 +82,13 @@ struct a2a_fault {
 bool a2a_fault_set(struct a2a_fault *fault, enum a2a_fault_kind kind, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void a2a_fault_of(struct a2a_fault *fault, const struct err *err); /* an error of hasp's own */
+/* Adds a wrong field ("message.parts[0].raw"), and makes it PARAMS. */
+void a2a_fault_field(struct a2a_fault *fault, const char *field, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void a2a_fault_release(struct a2a_fault *fault);
+unsigned a2a_fault_http(const struct a2a_fault *fault);         /* 404 ... */
+json_t *a2a_fault_rpc(const struct a2a_fault *fault);           /* {"code", "message", "data"} */
+json_t *a2a_fault_rest(const struct a2a_fault *fault);          /* {"error": {...}} */
 
 /* ---- callers (callers.h): who asks -------------------------------------------------- */
 
