@@ -29,36 +29,40 @@
 struct a2a_task;
 struct a2a_callers;
 struct a2a_push;
+struct a2a_store;
+struct a2a_queue;
+struct a2a_local;
+struct a2a_fault;
 struct a2a_work;
-struct settings;
 
-/* ---- serve.c ------------------------------------------------------------------------ */
+/* ---- the server: serve.c makes it, and fills what is marked; the rest is core's -------- */
 
-/* The server; what a file of this folder keeps for the server's life is a struct of its own, which
- * its x_open makes and its x_free frees. */
 struct a2a_server {
-	const struct a2a_serve_options *options;
-	const struct settings *settings; /* the user's, without a project's; until the end */
-	struct loop *loop;
-	struct pool *pool;            /* for what waits: sessions that open, files, key sets */
-	struct http_server *http;     /* NULL: standard input and output */
-	char *origin;                 /* "http://127.0.0.1:8080": what the card says without a proxy */
-	struct a2a_callers *callers;
-	struct a2a_push *push;
-	struct a2a_tasks *tasks;      /* all of them, and what waits (store.c, queue.c) */
-	const struct a2a_work *work;  /* local or runner */
-	size_t stream_count;          /* that are open: LIMIT_A2A_STREAMS */
-	int signal;                   /* that ends it; 0: none yet */
-	bool is_ending;               /* no new tasks begin */
+	const struct a2a_serve_options *options; /* serve.c's */
+	struct loop *loop;            /* serve.c's */
+	struct pool *pool;            /* serve.c's: for what waits */
+	struct a2a_callers *callers;  /* serve.c opens them; NULL in tests */
+	struct a2a_push *push;        /* NULL: no notifications */
+	const struct a2a_work *work;  /* a2a_local_work or a2a_runner_work; set before a2a_core_open */
+	void *wire;                   /* serve.c's own */
+	struct a2a_store *store;      /* store.c: all tasks and contexts */
+	struct a2a_queue *queue;      /* queue.c: which wait */
+	struct a2a_local *local;      /* local.c: sessions of this process */
+	size_t streams;               /* that are open */
+	bool is_ending;               /* no new tasks */
+	/* Called once, when a2a_core_drain has nothing left to wait for. */
+	void (*drained)(struct a2a_server *server);
 };
 
-/* Reads what there is of earlier runs.  IO_ERROR. */
-bool a2a_tasks_open(struct a2a_server *server, struct err *err);
-/* No new tasks begin; calls `drained` once when none runs: after LIMIT_A2A_DRAIN_MS what still does
- * is interrupted, and its record says so. */
-void a2a_tasks_drain(struct a2a_server *server, void (*drained)(struct a2a_server *server));
-/* NULL is fine. */
-void a2a_tasks_free(struct a2a_tasks *tasks);
+/* What there is from earlier runs: reads the records of the workspaces, and puts tasks that waited
+ * into the queue again. On the server thread (or before it runs). */
+bool a2a_core_open(struct a2a_server *server, struct err *err);
+/* SIGTERM: no new tasks (BUSY); those that run have `wait_ms` to end, then they are interrupted and
+ * FAILED; those that wait stay SUBMITTED in the record, for the next server.  Streams end.  Then
+ * `drained`. A second call interrupts immediately. */
+void a2a_core_drain(struct a2a_server *server, unsigned wait_ms);
+/* After `drained`, when no request is left: frees everything of core's. */
+void a2a_core_close(struct a2a_server *server);
 
 /* ---- fault.c: what is refused, and how each binding says so ------------------------- */
 
@@ -82,13 +86,6 @@ struct a2a_fault {
 bool a2a_fault_set(struct a2a_fault *fault, enum a2a_fault_kind kind, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void a2a_fault_of(struct a2a_fault *fault, const struct err *err); /* an error of hasp's own */
-/* Adds a wrong field ("message.parts[0].raw"), and makes it PARAMS. */
-void a2a_fault_field(struct a2a_fault *fault, const char *field, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-void a2a_fault_release(struct a2a_fault *fault);
-unsigned a2a_fault_http(const struct a2a_fault *fault);         /* 404 ... */
-json_t *a2a_fault_rpc(const struct a2a_fault *fault);           /* {"code", "message", "data"} */
-json_t *a2a_fault_rest(const struct a2a_fault *fault);          /* {"error": {...}} */
 
 /* ---- callers (callers.h): who asks -------------------------------------------------- */
 
@@ -122,70 +119,16 @@ struct a2a_order {
 	void (*event)(struct a2a_order *order, const json_t *response, uint64_t number);
 	void (*end)(struct a2a_order *order);
 	bool (*is_slow)(const struct a2a_order *order); /* too much waits for the client */
-	/* Set by the operation, or NULL: called once when the client is gone before the end.  The
-	 * operation forgets the order; the binding frees it when this returns.  Without it the
-	 * operation goes on, and its answer is dropped. */
+	/* Set by the operation.  The binding calls `gone` once when the client is gone before the
+	 * end, and then frees the order; `drained` when is_slow is false again (NULL: no need). */
 	void (*gone)(struct a2a_order *order);
-	/* Set by the operation of a stream, or NULL: what waited has been taken (is_slow). */
 	void (*drained)(struct a2a_order *order);
 	void *data;                   /* the operation's */
+	void *binding;                /* the binding's */
 	uint64_t resume_after;        /* Last-Event-ID; 0: none */
 };
-/* Carries it out: ends it, by `answer`, `refuse` or `end`, at any time. */
+/* Carries it out. */
 void a2a_order_begin(struct a2a_order *order);
-
-/* ---- fields.c: what a message of the protocol may have ------------------------------ */
-
-/* Messages of specification/a2a.proto that are read. */
-enum a2a_message {
-	A2A_MESSAGE_SEND, A2A_MESSAGE_GET_TASK, A2A_MESSAGE_LIST_TASKS, A2A_MESSAGE_CANCEL_TASK,
-	A2A_MESSAGE_SUBSCRIBE, A2A_MESSAGE_PUSH_CONFIG, A2A_MESSAGE_PUSH_GET, A2A_MESSAGE_PUSH_LIST,
-	A2A_MESSAGE_PUSH_DELETE, A2A_MESSAGE_EXTENDED_CARD, A2A_MESSAGE_MESSAGE, A2A_MESSAGE_PART,
-	A2A_MESSAGE_CONFIGURATION, A2A_MESSAGE_AUTHENTICATION, A2A_MESSAGE_TASK,
-	A2A_MESSAGE_STATUS, A2A_MESSAGE_ARTIFACT, A2A_MESSAGE_STATUS_UPDATE,
-	A2A_MESSAGE_ARTIFACT_UPDATE, A2A_MESSAGE_STREAM_RESPONSE, A2A_MESSAGE_COUNT,
-};
-/* Reads ProtoJSON as its specification wants a parser to: names in both cases, null as absent,
- * numbers as strings, enums by name or number, base64 of both alphabets; members that are not known
- * are left out, but for those of Struct and Value.  *ret is canonical, a new reference.  False: the
- * fault PARAMS with a line for each field that is wrong, LIMIT_A2A_VIOLATIONS at most. */
-bool a2a_fields_read(enum a2a_message message, const json_t *value, json_t **ret,
-                     struct a2a_fault *fault);
-/* The message that the params of an operation are. */
-enum a2a_message a2a_fields_of(enum a2a_operation operation);
-
-/* ---- version.c: 0.3, and nothing else of it anywhere -------------------------------- */
-
-/* All give a new reference.  What cannot be a 0.3 message stays as it is, for a2a_fields_read to
- * say what is wrong. */
-json_t *a2a_version_params(enum a2a_version version, enum a2a_operation operation,
-                           const json_t *params);
-/* An operation's result as a version has it. */
-json_t *a2a_version_result(enum a2a_version version, enum a2a_operation operation,
-                           const json_t *result);
-/* A StreamResponse: of 0.3 the bare message, task or event with its "kind". */
-json_t *a2a_version_event(enum a2a_version version, const json_t *response);
-/* A Task, or what push notifications of 0.3 carry. */
-json_t *a2a_version_task(enum a2a_version version, const json_t *task);
-/* Agent cards; *both* versions' members in one if `version` is A2A_VERSION_COUNT. */
-json_t *a2a_version_card(enum a2a_version version, const json_t *card);
-/* "1.0", "1.0.1": its major and minor numbers alone count.  NULL or "": 0.3.  False: neither. */
-bool a2a_version_read(const char *text, enum a2a_version *ret);
-
-/* ---- card.c ------------------------------------------------------------------------- */
-
-/* The canonical card, a new reference; `origin`: what stands before its paths. `extended`: as a
- * caller who has proved who it is gets it. */
-json_t *a2a_card_make(struct a2a_server *server, const char *origin, bool extended);
-
-/* ---- rpc.c, rest.c, stdio.c: the bindings ------------------------------------------- */
-
-/* A JSON-RPC request in the body of an HTTP request, of a caller (a reference, taken over). */
-void a2a_rpc_take(struct a2a_server *server, struct a2a_caller *caller,
-                  struct http_request *request, struct span body);
-/* The same of the other binding; false: there is nothing at this path, and nothing was done. */
-bool a2a_rest_take(struct a2a_server *server, struct a2a_caller *caller,
-                   struct http_request *request, const char *path, struct span body);
 
 /* ---- task.c ------------------------------------------------------------------------- */
 
@@ -199,58 +142,129 @@ bool a2a_task_state_is_over(enum a2a_task_state state);
 struct a2a_follower {
 	struct a2a_follower *next;
 	/* One event, in order: canonical StreamResponse ({"statusUpdate"} | {"artifactUpdate"} |
-	 * {"task"} | {"message"}).  `over`: the task is in a state in which it waits or is done, and
-	 * the follower may leave (a2a_task_unfollow is allowed in here). */
-	void (*event)(struct a2a_follower *follower, const json_t *response, uint64_t number, bool over);
+	 * {"task"} | {"message"}), borrowed.  It may leave in here (a2a_task_unfollow). */
+	void (*event)(struct a2a_follower *follower, const json_t *response, uint64_t number);
 };
 
 /* A unit of work: of one caller, in one context. */
 struct a2a_task {
-	struct a2a_task *next;        /* of all, the newest first */
+	struct a2a_task *next, *previous; /* of all, the one that changed last first */
+	struct a2a_task *same_hash;
 	struct a2a_server *server;
 	char *id, *context;           /* owned */
 	struct a2a_caller *caller;    /* whose it is: a reference; the only one who sees it */
+	const char *folder;           /* its workspace: one of options->folders */
 	enum a2a_task_state state;
-	json_t *value;                /* the canonical Task as it is now, with all of its history */
-	uint64_t updated_ms;          /* of the wall clock: lists are sorted by it */
+	/* The canonical Task as it is now, with all of its history; NULL: only in the record
+	 * (a2a_task_value reads it from there). */
+	json_t *value;
+	uint64_t updated_ms;          /* of the wall clock, never twice the same: lists are sorted by
+	                               * it */
 	uint64_t last_number;         /* of its events, from 1 */
 	struct a2a_follower *followers;
-	json_t *recent;               /* [{number, response}]: events for those who come again,
-	                               * bounded by LIMIT_A2A_RECENT_BYTES */
-	json_t *pushes;               /* {ID: TaskPushNotificationConfig} */
+	struct a2a_event *recent, **recent_end; /* events for those who come again; at most
+	                               * LIMIT_A2A_RECENT_BYTES */
+	size_t recent_bytes;
+	json_t *pushes;               /* {ID: TaskPushNotificationConfig}; NULL: none. After a change:
+	                               * a2a_task_pushes_changed */
+	json_t *extensions;           /* URIs that its first order asked for; or NULL */
 	struct a2a_run *run;          /* NULL: not under way (local.c, runner.c) */
+	struct a2a_task *waits;       /* queue.c: the next of the same caller */
+	bool is_waiting, is_counted;  /* queue.c */
 };
 
-/* A new one, SUBMITTED, with the message as its history; recorded. NULL: *fault (BUSY: limits). */
+/* A new one, SUBMITTED, with the message as its history; recorded. NULL: *fault (BUSY: limits;
+ * PARAMS: the context or the workspace cannot be used). */
 struct a2a_task *a2a_task_new(struct a2a_server *server, struct a2a_caller *caller,
                               const json_t *message, struct a2a_fault *fault);
 /* A caller's task; NULL: there is none that it may see. */
 struct a2a_task *a2a_task_find(struct a2a_server *server, const struct a2a_caller *caller,
                                const char *id);
 /* Changes its state: an event to all that follow, to push and to the record.  Takes `message`
- * (canonical Message, may be NULL) and `metadata` (may be NULL).  A task that is over stays. */
+ * (canonical Message, may be NULL) and `metadata` (of the event; may be NULL).  A task that is over
+ * stays. */
 void a2a_task_set(struct a2a_task *task, enum a2a_task_state state, json_t *message,
                   json_t *metadata);
 /* Adds to an artifact (TaskArtifactUpdateEvent): takes `artifact`. */
 void a2a_task_add(struct a2a_task *task, json_t *artifact, bool append, bool last);
-/* A message of the caller's joins its history. */
+/* A message of the caller's joins its history; what was asked goes before it. */
 void a2a_task_said(struct a2a_task *task, const json_t *message);
+/* Sets a member of the Task's own metadata; takes the value. */
+void a2a_task_note(struct a2a_task *task, const char *name, json_t *value);
+void a2a_task_pushes_changed(struct a2a_task *task);
 void a2a_task_follow(struct a2a_task *task, struct a2a_follower *follower);
 void a2a_task_unfollow(struct a2a_task *task, struct a2a_follower *follower);
+/* Calls follower->event with the events after `after`.  False: they are not kept any more. */
+bool a2a_task_repeat(struct a2a_task *task, uint64_t after, struct a2a_follower *follower);
 /* The Task as an answer has it; `history`: how many of its messages, -1 all; a new reference. */
-json_t *a2a_task_value(const struct a2a_task *task, int history, bool artifacts);
-/* A Message of the agent's: {"messageId", "role", "parts": [...], "taskId", "contextId"}. */
+json_t *a2a_task_value(struct a2a_task *task, int history, bool artifacts);
+/* A Message of the agent's: {"messageId", "role", "parts": [...], "taskId", "contextId"}; takes
+ * `parts`. */
 json_t *a2a_task_message(const struct a2a_task *task, json_t *parts);
+json_t *a2a_task_message_text(const struct a2a_task *task, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+const char *a2a_task_state_name(enum a2a_task_state state);  /* "TASK_STATE_WORKING" */
+/* 0: no such state. */
+enum a2a_task_state a2a_task_state_parse(const char *name);
 
 /* ---- who carries it out: local.c (a session of this process), runner.c (elsewhere) ---- */
 
 struct a2a_work {
 	const char *name;
-	/* A message for a task: the first, or a further one (an answer to what it asked, or steering).
-	 * False: *fault, and the task is as it was. */
+	/* A message for a task: the first (task->run is NULL), or a further one (an answer to what
+	 * it asked, or steering).  False: *fault, and the task is as it was. */
 	bool (*say)(struct a2a_task *task, const json_t *message, struct a2a_fault *fault);
+	/* Ends a task that is under way, which becomes CANCELED, soon. */
 	void (*cancel)(struct a2a_task *task);
-	void (*release)(struct a2a_task *task); /* at the server's end, or when it is over */
+	/* Whether a context has its hands full: its next task waits. */
+	bool (*is_busy)(struct a2a_server *server, const char *context);
+	/* The server ends: interrupts what is left.  When nothing is under way any more (also later),
+	 * a2a_queue_idle is called; then `close` frees all. */
+	void (*end)(struct a2a_server *server);
+	void (*close)(struct a2a_server *server);
 };
+extern const struct a2a_work a2a_local_work;
+
+/* ---- queue.c: which waits, and who is next --------------------------------------------- */
+
+/* SUBMITTED tasks wait here; they begin by a2a_work.say, round robin by caller, each caller's and
+ * each context's in their order. */
+struct a2a_queue *a2a_queue_new(struct a2a_server *server);
+void a2a_queue_free(struct a2a_queue *queue); /* NULL is fine */
+/* Whether another one (of so many bytes) may wait. */
+bool a2a_queue_has_room(const struct a2a_queue *queue, const struct a2a_caller *caller);
+void a2a_queue_add(struct a2a_task *task);
+/* Takes it out, where it waits. */
+void a2a_queue_remove(struct a2a_task *task);
+/* Something has ended, or waits for an answer: begins what may begin. */
+void a2a_queue_next(struct a2a_server *server);
+/* task.c: after each change of state. */
+void a2a_queue_state(struct a2a_task *task, enum a2a_task_state before);
+/* How many run (not: those that wait for an answer), how many wait. */
+size_t a2a_queue_running(const struct a2a_queue *queue);
+size_t a2a_queue_waiting(const struct a2a_queue *queue);
+/* Of draining: work has nothing under way any more. */
+void a2a_queue_idle(struct a2a_server *server);
+
+/* ---- store.c: all tasks and contexts, and their record --------------------------------- */
+
+/* A context: a recorded session. */
+struct a2a_context {
+	struct a2a_context *next;     /* of the same hash */
+	char *id;
+	struct a2a_caller *caller;    /* whose it is: a reference */
+	const char *folder;           /* one of options->folders */
+	char *file;                   /* its record; NULL: it has none yet */
+	size_t tasks;
+	struct record *record;        /* while several lines are written; or NULL */
+	/* local.c: takes a line (borrowed) while the session is open; NULL: it is not. */
+	bool (*write)(struct a2a_context *context, const json_t *line);
+	void *session;                /* local.c's */
+};
+struct a2a_context *a2a_context_find(struct a2a_server *server, const char *id);
+/* A line about a task: {"hasp": {"a2aTask": line}}; takes it. */
+void a2a_store_write(struct a2a_task *task, json_t *line);
+/* The Task of a record; a new reference. NULL: it is not there any more. */
+json_t *a2a_store_read(struct a2a_task *task);
 
 #endif
