@@ -29,7 +29,7 @@
 struct a2a_task;
 struct a2a_callers;
 struct a2a_push;
-struct a2a_work;
+struct a2a_work; /* tasks.h */
 struct settings;
 
 /* ---- serve.c ------------------------------------------------------------------------ */
@@ -205,6 +205,14 @@ struct a2a_follower {
 	void (*event)(struct a2a_follower *follower, const json_t *response, uint64_t number);
 };
 
+/* An event that is kept for streams that come again. */
+struct a2a_event {
+	struct a2a_event *next;
+	uint64_t number;
+	size_t bytes;
+	json_t *response;
+};
+
 /* A unit of work: of one caller, in one context. */
 struct a2a_task {
 	struct a2a_task *next, *previous; /* of all, the one that changed last first */
@@ -265,23 +273,5 @@ json_t *a2a_task_message_text(const struct a2a_task *task, const char *format, .
 const char *a2a_task_state_name(enum a2a_task_state state);  /* "TASK_STATE_WORKING" */
 /* 0: no such state. */
 enum a2a_task_state a2a_task_state_parse(const char *name);
-
-/* ---- who carries it out: local.c (a session of this process), runner.c (elsewhere) ---- */
-
-struct a2a_work {
-	const char *name;
-	/* A message for a task: the first (task->run is NULL), or a further one (an answer to what
-	 * it asked, or steering).  False: *fault, and the task is as it was. */
-	bool (*say)(struct a2a_task *task, const json_t *message, struct a2a_fault *fault);
-	/* Ends a task that is under way, which becomes CANCELED, soon. */
-	void (*cancel)(struct a2a_task *task);
-	/* Whether a context has its hands full: its next task waits. */
-	bool (*is_busy)(struct a2a_server *server, const char *context);
-	/* The server ends: interrupts what is left.  When nothing is under way any more (also later),
-	 * a2a_queue_idle is called; then `close` frees all. */
-	void (*end)(struct a2a_server *server);
-	void (*close)(struct a2a_server *server);
-};
-extern const struct a2a_work a2a_local_work;
 
 #endif
