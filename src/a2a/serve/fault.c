@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "a2a/serve/private.h"
+#include "a2a/serve/wire.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"

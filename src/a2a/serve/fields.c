@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "a2a/serve/private.h"
+#include "a2a/serve/wire.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"

@@ -29,37 +29,38 @@
 struct a2a_task;
 struct a2a_callers;
 struct a2a_push;
-struct a2a_work; /* tasks.h */
-struct settings;
+struct a2a_tasks; /* tasks.h */
+struct a2a_work;  /* tasks.h */
+struct a2a_fault;
 
-/* ---- serve.c ------------------------------------------------------------------------ */
+/* ---- the server: serve.c makes it, and fills what is marked; the rest is core's -------- */
 
-/* The server; what a file of this folder keeps for the server's life is a struct of its own, which
- * its x_open makes and its x_free frees. */
 struct a2a_server {
-	const struct a2a_serve_options *options;
-	const struct settings *settings; /* the user's, without a project's; until the end */
-	struct loop *loop;
-	struct pool *pool;            /* for what waits: sessions that open, files, key sets */
-	struct http_server *http;     /* NULL: standard input and output */
-	char *origin;                 /* "http://127.0.0.1:8080": what the card says without a proxy */
-	struct a2a_callers *callers;
-	struct a2a_push *push;
-	struct a2a_tasks *tasks;      /* all of them, and what waits (store.c, queue.c) */
-	const struct a2a_work *work;  /* local or runner */
-	size_t stream_count;          /* that are open: LIMIT_A2A_STREAMS */
-	int signal;                   /* that ends it; 0: none yet */
-	bool is_ending;               /* no new tasks begin */
+	const struct a2a_serve_options *options; /* serve.c's */
+	struct loop *loop;            /* serve.c's */
+	struct pool *pool;            /* serve.c's: for what waits */
+	struct a2a_callers *callers;  /* serve.c opens them; NULL in tests */
+	struct a2a_push *push;        /* NULL: no notifications */
+	const struct a2a_work *work;  /* a2a_local_work or a2a_runner_work; set before a2a_core_open */
+	void *wire;                   /* serve.c's own */
+	struct a2a_tasks *tasks;      /* all of them, and which wait */
+	size_t streams;               /* that are open; operations.c counts them */
+	bool is_ending;               /* no new tasks */
+	/* serve.c's; called once, when a2a_core_drain has nothing left to wait for. */
+	void (*drained)(struct a2a_server *server);
+	/* serve.c's: says something to the user who started the server; or NULL. */
+	void (*warn)(struct a2a_server *server, const char *sentence);
 };
 
-/* Reads what there is of earlier runs.  IO_ERROR. */
-bool a2a_tasks_open(struct a2a_server *server, struct err *err);
-/* No new tasks begin; calls `drained` once when none runs: after LIMIT_A2A_DRAIN_MS what still does
- * is interrupted, and its record says so.  Tasks that wait stay SUBMITTED in their records, for the
- * next server.  Streams end.  A second call interrupts immediately. */
-void a2a_tasks_drain(struct a2a_server *server, void (*drained)(struct a2a_server *server));
-/* After `drained`, or where the server did not begin.  NULL is fine. */
-void a2a_tasks_free(struct a2a_tasks *tasks);
+/* What there is from earlier runs: reads the records of the workspaces, and puts tasks that waited
+ * into the queue again. On the server thread (or before it runs). */
+bool a2a_core_open(struct a2a_server *server, struct err *err);
+/* SIGTERM: no new tasks (BUSY); those that run have `wait_ms` to end, then they are interrupted and
+ * FAILED; those that wait stay SUBMITTED in the record, for the next server.  Streams end.  Then
+ * `drained`. A second call interrupts immediately. */
+void a2a_core_drain(struct a2a_server *server, unsigned wait_ms);
+/* After `drained`, when no request is left: frees everything of core's. */
+void a2a_core_close(struct a2a_server *server);
 
 /* ---- fault.c: what is refused, and how each binding says so ------------------------- */
 
@@ -83,13 +84,6 @@ struct a2a_fault {
 bool a2a_fault_set(struct a2a_fault *fault, enum a2a_fault_kind kind, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void a2a_fault_of(struct a2a_fault *fault, const struct err *err); /* an error of hasp's own */
-/* Adds a wrong field ("message.parts[0].raw"), and makes it PARAMS. */
-void a2a_fault_field(struct a2a_fault *fault, const char *field, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-void a2a_fault_release(struct a2a_fault *fault);
-unsigned a2a_fault_http(const struct a2a_fault *fault);         /* 404 ... */
-json_t *a2a_fault_rpc(const struct a2a_fault *fault);           /* {"code", "message", "data"} */
-json_t *a2a_fault_rest(const struct a2a_fault *fault);          /* {"error": {...}} */
 
 /* ---- callers (callers.h): who asks -------------------------------------------------- */
 
@@ -123,71 +117,16 @@ struct a2a_order {
 	void (*event)(struct a2a_order *order, const json_t *response, uint64_t number);
 	void (*end)(struct a2a_order *order);
 	bool (*is_slow)(const struct a2a_order *order); /* too much waits for the client */
-	/* Set by the operation, or NULL: called once when the client is gone before the end.  The
-	 * operation forgets the order; the binding frees it when this returns.  Without it the
-	 * operation goes on, and its answer is dropped. */
+	/* Set by the operation.  The binding calls `gone` once when the client is gone before the
+	 * end, and then frees the order; `drained` when is_slow is false again (NULL: no need). */
 	void (*gone)(struct a2a_order *order);
-	/* Set by the operation of a stream, or NULL: what waited has been taken (is_slow). */
 	void (*drained)(struct a2a_order *order);
 	void *data;                   /* the operation's */
 	void *binding;                /* the binding's */
 	uint64_t resume_after;        /* Last-Event-ID; 0: none */
 };
-/* Carries it out: ends it, by `answer`, `refuse` or `end`, at any time. */
+/* Carries it out. */
 void a2a_order_begin(struct a2a_order *order);
-
-/* ---- fields.c: what a message of the protocol may have ------------------------------ */
-
-/* Messages of specification/a2a.proto that are read. */
-enum a2a_message {
-	A2A_MESSAGE_SEND, A2A_MESSAGE_GET_TASK, A2A_MESSAGE_LIST_TASKS, A2A_MESSAGE_CANCEL_TASK,
-	A2A_MESSAGE_SUBSCRIBE, A2A_MESSAGE_PUSH_CONFIG, A2A_MESSAGE_PUSH_GET, A2A_MESSAGE_PUSH_LIST,
-	A2A_MESSAGE_PUSH_DELETE, A2A_MESSAGE_EXTENDED_CARD, A2A_MESSAGE_MESSAGE, A2A_MESSAGE_PART,
-	A2A_MESSAGE_CONFIGURATION, A2A_MESSAGE_AUTHENTICATION, A2A_MESSAGE_TASK,
-	A2A_MESSAGE_STATUS, A2A_MESSAGE_ARTIFACT, A2A_MESSAGE_STATUS_UPDATE,
-	A2A_MESSAGE_ARTIFACT_UPDATE, A2A_MESSAGE_STREAM_RESPONSE, A2A_MESSAGE_COUNT,
-};
-/* Reads ProtoJSON as its specification wants a parser to: names in both cases, null as absent,
- * numbers as strings, enums by name or number, base64 of both alphabets; members that are not known
- * are left out, but for those of Struct and Value.  *ret is canonical, a new reference.  False: the
- * fault PARAMS with a line for each field that is wrong, LIMIT_A2A_VIOLATIONS at most. */
-bool a2a_fields_read(enum a2a_message message, const json_t *value, json_t **ret,
-                     struct a2a_fault *fault);
-/* The message that the params of an operation are. */
-enum a2a_message a2a_fields_of(enum a2a_operation operation);
-
-/* ---- version.c: 0.3, and nothing else of it anywhere -------------------------------- */
-
-/* All give a new reference.  What cannot be a 0.3 message stays as it is, for a2a_fields_read to
- * say what is wrong. */
-json_t *a2a_version_params(enum a2a_version version, enum a2a_operation operation,
-                           const json_t *params);
-/* An operation's result as a version has it. */
-json_t *a2a_version_result(enum a2a_version version, enum a2a_operation operation,
-                           const json_t *result);
-/* A StreamResponse: of 0.3 the bare message, task or event with its "kind". */
-json_t *a2a_version_event(enum a2a_version version, const json_t *response);
-/* A Task, or what push notifications of 0.3 carry. */
-json_t *a2a_version_task(enum a2a_version version, const json_t *task);
-/* Agent cards; *both* versions' members in one if `version` is A2A_VERSION_COUNT. */
-json_t *a2a_version_card(enum a2a_version version, const json_t *card);
-/* "1.0", "1.0.1": its major and minor numbers alone count.  NULL or "": 0.3.  False: neither. */
-bool a2a_version_read(const char *text, enum a2a_version *ret);
-
-/* ---- card.c ------------------------------------------------------------------------- */
-
-/* The canonical card, a new reference; `origin`: what stands before its paths. `extended`: as a
- * caller who has proved who it is gets it. */
-json_t *a2a_card_make(struct a2a_server *server, const char *origin, bool extended);
-
-/* ---- rpc.c, rest.c, stdio.c: the bindings ------------------------------------------- */
-
-/* A JSON-RPC request in the body of an HTTP request, of a caller (a reference, taken over). */
-void a2a_rpc_take(struct a2a_server *server, struct a2a_caller *caller,
-                  struct http_request *request, struct span body);
-/* The same of the other binding; false: there is nothing at this path, and nothing was done. */
-bool a2a_rest_take(struct a2a_server *server, struct a2a_caller *caller,
-                   struct http_request *request, const char *path, struct span body);
 
 /* ---- task.c ------------------------------------------------------------------------- */
 
@@ -237,7 +176,8 @@ struct a2a_task {
 	json_t *extensions;           /* URIs that its first order asked for; or NULL */
 	struct a2a_run *run;          /* NULL: not under way (local.c, runner.c) */
 	struct a2a_task *waits;       /* queue.c: the next of the same caller */
-	bool is_waiting, is_counted;  /* queue.c */
+	bool is_waiting;              /* queue.c */
+	bool is_restored;             /* store.c: while the records are read */
 };
 
 /* A new one, SUBMITTED, with the message as its history; recorded. NULL: *fault (BUSY: limits;

@@ -164,9 +164,10 @@ void a2a_store_write(struct a2a_task *task, json_t *line)
 
 	json_object_set_new(line, "id", json_string(task->id));
 	/* What cannot be recorded is lost with the server, which goes on. */
-	if (context && !(context->session && a2a_local_record(context->session, line)) &&
+	if (!(context->session && a2a_local_record(context, line)) &&
 	    !store_append(context, line, &err))
-		a2a_server_warn(task->server, &err);
+		if (task->server->warn)
+			task->server->warn(task->server, err.message);
 	json_decref(line);
 }
 
@@ -257,7 +258,7 @@ static struct a2a_context *store_context(const struct store_reading *reading, co
 		return context->folder == reading->folder && !strcmp(context->caller_name, caller) ?
 		               context : NULL;
 	context = context_add(reading->server, id, reading->folder, caller);
-	context->caller = a2a_caller_of_name(reading->server, caller);
+	context->caller = a2a_callers_find(reading->server->callers, caller);
 	context->file = mem_strdup(json_string_value(json_object_get(entry, "file")));
 	return context;
 }
@@ -341,7 +342,7 @@ static void store_read_folder(struct a2a_server *server, size_t i)
 	json_decref(reading.tasks);
 }
 
-bool a2a_tasks_open(struct a2a_server *server, struct err *err)
+bool a2a_core_open(struct a2a_server *server, struct err *err)
 {
 	struct a2a_tasks *tasks = mem_alloc(1, sizeof(*tasks));
 
@@ -362,8 +363,9 @@ bool a2a_tasks_open(struct a2a_server *server, struct err *err)
 	return true;
 }
 
-void a2a_tasks_free(struct a2a_tasks *tasks)
+void a2a_core_close(struct a2a_server *server)
 {
+	struct a2a_tasks *tasks = server->tasks;
 	struct a2a_context *context, *next;
 
 	if (!tasks)
@@ -380,4 +382,5 @@ void a2a_tasks_free(struct a2a_tasks *tasks)
 		home_free(tasks->homes[i]);
 	free(tasks->homes);
 	free(tasks);
+	server->tasks = NULL;
 }

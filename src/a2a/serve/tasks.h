@@ -43,8 +43,8 @@ struct a2a_tasks {
 	struct a2a_turn *turns;       /* the one that is next first */
 	size_t waiting, waiting_bytes, running, asking;
 	struct loop_timer *patience;  /* of draining */
-	void (*drained)(struct a2a_server *server);
-	bool is_draining, is_drained, is_starting;
+	bool is_draining, is_drained; /* of that: everything was interrupted; and has ended */
+	bool is_starting;             /* a2a_queue_next is under way, or not to begin yet */
 	void *work_data;              /* server->work's */
 };
 
@@ -93,9 +93,6 @@ struct a2a_context *a2a_context_of(struct a2a_server *server, struct a2a_caller 
 void a2a_store_write(struct a2a_task *task, json_t *line);
 /* The Task of the record; a new reference. NULL: it is not there any more. */
 json_t *a2a_store_read(const struct a2a_task *task);
-/* The file of a context's session, made if there is none; borrowed; NULL: *err. */
-const char *a2a_store_file(struct a2a_context *context, struct err *err);
-
 /* ---- who carries it out: local.c (a session of this process), runner.c (elsewhere) ------ */
 
 struct a2a_work {
@@ -112,6 +109,8 @@ struct a2a_work {
 	void (*end)(struct a2a_server *server);
 };
 extern const struct a2a_work a2a_local_work;
+/* Has the session of a context record a line (borrowed). False: it is not open. */
+bool a2a_local_record(struct a2a_context *context, const json_t *line);
 
 /* ---- publish.c: what a session reports, as events of a task ----------------------------- */
 
