@@ -29,11 +29,9 @@
 struct a2a_task;
 struct a2a_callers;
 struct a2a_push;
-struct a2a_store;
-struct a2a_queue;
-struct a2a_local;
+struct a2a_tasks; /* tasks.h */
+struct a2a_work;  /* tasks.h */
 struct a2a_fault;
-struct a2a_work;
 
 /* ---- the server: serve.c makes it, and fills what is marked; the rest is core's -------- */
 
@@ -45,13 +43,13 @@ struct a2a_server {
 	struct a2a_push *push;        /* NULL: no notifications */
 	const struct a2a_work *work;  /* a2a_local_work or a2a_runner_work; set before a2a_core_open */
 	void *wire;                   /* serve.c's own */
-	struct a2a_store *store;      /* store.c: all tasks and contexts */
-	struct a2a_queue *queue;      /* queue.c: which wait */
-	struct a2a_local *local;      /* local.c: sessions of this process */
-	size_t streams;               /* that are open */
+	struct a2a_tasks *tasks;      /* all of them, and which wait */
+	size_t streams;               /* that are open; operations.c counts them */
 	bool is_ending;               /* no new tasks */
-	/* Called once, when a2a_core_drain has nothing left to wait for. */
+	/* serve.c's; called once, when a2a_core_drain has nothing left to wait for. */
 	void (*drained)(struct a2a_server *server);
+	/* serve.c's: says something to the user who started the server; or NULL. */
+	void (*warn)(struct a2a_server *server, const char *sentence);
 };
 
 /* What there is from earlier runs: reads the records of the workspaces, and puts tasks that waited
@@ -146,6 +144,14 @@ struct a2a_follower {
 	void (*event)(struct a2a_follower *follower, const json_t *response, uint64_t number);
 };
 
+/* An event that is kept for streams that come again. */
+struct a2a_event {
+	struct a2a_event *next;
+	uint64_t number;
+	size_t bytes;
+	json_t *response;
+};
+
 /* A unit of work: of one caller, in one context. */
 struct a2a_task {
 	struct a2a_task *next, *previous; /* of all, the one that changed last first */
@@ -170,7 +176,8 @@ struct a2a_task {
 	json_t *extensions;           /* URIs that its first order asked for; or NULL */
 	struct a2a_run *run;          /* NULL: not under way (local.c, runner.c) */
 	struct a2a_task *waits;       /* queue.c: the next of the same caller */
-	bool is_waiting, is_counted;  /* queue.c */
+	bool is_waiting;              /* queue.c */
+	bool is_restored;             /* store.c: while the records are read */
 };
 
 /* A new one, SUBMITTED, with the message as its history; recorded. NULL: *fault (BUSY: limits;
@@ -206,65 +213,5 @@ json_t *a2a_task_message_text(const struct a2a_task *task, const char *format, .
 const char *a2a_task_state_name(enum a2a_task_state state);  /* "TASK_STATE_WORKING" */
 /* 0: no such state. */
 enum a2a_task_state a2a_task_state_parse(const char *name);
-
-/* ---- who carries it out: local.c (a session of this process), runner.c (elsewhere) ---- */
-
-struct a2a_work {
-	const char *name;
-	/* A message for a task: the first (task->run is NULL), or a further one (an answer to what
-	 * it asked, or steering).  False: *fault, and the task is as it was. */
-	bool (*say)(struct a2a_task *task, const json_t *message, struct a2a_fault *fault);
-	/* Ends a task that is under way, which becomes CANCELED, soon. */
-	void (*cancel)(struct a2a_task *task);
-	/* Whether a context has its hands full: its next task waits. */
-	bool (*is_busy)(struct a2a_server *server, const char *context);
-	/* The server ends: interrupts what is left.  When nothing is under way any more (also later),
-	 * a2a_queue_idle is called; then `close` frees all. */
-	void (*end)(struct a2a_server *server);
-	void (*close)(struct a2a_server *server);
-};
-extern const struct a2a_work a2a_local_work;
-
-/* ---- queue.c: which waits, and who is next --------------------------------------------- */
-
-/* SUBMITTED tasks wait here; they begin by a2a_work.say, round robin by caller, each caller's and
- * each context's in their order. */
-struct a2a_queue *a2a_queue_new(struct a2a_server *server);
-void a2a_queue_free(struct a2a_queue *queue); /* NULL is fine */
-/* Whether another one (of so many bytes) may wait. */
-bool a2a_queue_has_room(const struct a2a_queue *queue, const struct a2a_caller *caller);
-void a2a_queue_add(struct a2a_task *task);
-/* Takes it out, where it waits. */
-void a2a_queue_remove(struct a2a_task *task);
-/* Something has ended, or waits for an answer: begins what may begin. */
-void a2a_queue_next(struct a2a_server *server);
-/* task.c: after each change of state. */
-void a2a_queue_state(struct a2a_task *task, enum a2a_task_state before);
-/* How many run (not: those that wait for an answer), how many wait. */
-size_t a2a_queue_running(const struct a2a_queue *queue);
-size_t a2a_queue_waiting(const struct a2a_queue *queue);
-/* Of draining: work has nothing under way any more. */
-void a2a_queue_idle(struct a2a_server *server);
-
-/* ---- store.c: all tasks and contexts, and their record --------------------------------- */
-
-/* A context: a recorded session. */
-struct a2a_context {
-	struct a2a_context *next;     /* of the same hash */
-	char *id;
-	struct a2a_caller *caller;    /* whose it is: a reference */
-	const char *folder;           /* one of options->folders */
-	char *file;                   /* its record; NULL: it has none yet */
-	size_t tasks;
-	struct record *record;        /* while several lines are written; or NULL */
-	/* local.c: takes a line (borrowed) while the session is open; NULL: it is not. */
-	bool (*write)(struct a2a_context *context, const json_t *line);
-	void *session;                /* local.c's */
-};
-struct a2a_context *a2a_context_find(struct a2a_server *server, const char *id);
-/* A line about a task: {"hasp": {"a2aTask": line}}; takes it. */
-void a2a_store_write(struct a2a_task *task, json_t *line);
-/* The Task of a record; a new reference. NULL: it is not there any more. */
-json_t *a2a_store_read(struct a2a_task *task);
 
 #endif
