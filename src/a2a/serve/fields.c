@@ -522,3 +522,23 @@ bool a2a_fields_read(enum a2a_message message, const json_t *value, json_t **ret
 	*ret = result;
 	return true;
 }
+
+json_t *a2a_fields_query(enum a2a_message message,
+                         const char *(*value)(void *data, const char *name), void *data)
+{
+	json_t *result = json_object();
+
+	for (const struct field *field = messages[message]; field->name; field++) {
+		const char *text = field->kind == FIELD_MESSAGE || field->kind == FIELD_STRUCT ?
+			NULL : value(data, field->name);
+
+		if (!text || !*text)
+			continue;
+		json_object_set_new(result, field->name,
+		                    field->kind != FIELD_BOOL ? json_text(span_str(text)) :
+		                    !strcmp(text, "true") ? json_true() :
+		                    !strcmp(text, "false") ? json_false() :
+		                                             json_text(span_str(text)));
+	}
+	return result;
+}
