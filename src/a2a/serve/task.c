@@ -300,17 +300,28 @@ static void task_event(struct a2a_task *task, const char *kind, json_t *event)
 	event_tell(task, response);
 }
 
-bool a2a_task_repeat(struct a2a_task *task, uint64_t after, struct a2a_follower *follower)
+bool a2a_task_can_repeat(const struct a2a_task *task, uint64_t after)
+{
+	return after == task->last_number ||
+	       (after < task->last_number && task->recent && task->recent->number <= after + 1);
+}
+
+static bool task_is_followed(const struct a2a_task *task, const struct a2a_follower *follower)
+{
+	const struct a2a_follower *one = task->followers;
+
+	while (one && one != follower)
+		one = one->next;
+	return one != NULL;
+}
+
+void a2a_task_repeat(struct a2a_task *task, uint64_t after, struct a2a_follower *follower)
 {
 	const struct a2a_event *event = task->recent;
 
-	if (after > task->last_number ||
-	    (after < task->last_number && (!event || event->number > after + 1)))
-		return false;
-	for (; event; event = event->next)
+	for (; event && task_is_followed(task, follower); event = event->next)
 		if (event->number > after)
 			follower->event(follower, event->response, event->number);
-	return true;
 }
 
 void a2a_task_follow(struct a2a_task *task, struct a2a_follower *follower)
