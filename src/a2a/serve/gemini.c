@@ -78,8 +78,12 @@ void a2a_gemini_begin(struct a2a_task *task, const json_t *message)
 
 void a2a_gemini_restore(struct a2a_task *task)
 {
+	const json_t *history = json_object_get(task->value, "history");
+
 	if (json_object_get(json_object_get(task->value, "metadata"), "__persistedState"))
 		task->gemini = gemini_new();
+	if (task->gemini && json_array_size(history))
+		task->prompt_from = json_array_size(history) - 1;
 }
 
 void a2a_gemini_free(struct a2a_gemini *gemini)
@@ -380,10 +384,18 @@ static void gemini_bus(struct a2a_task *task, enum bus_topic topic, const json_t
 
 void a2a_gemini_event(struct a2a_task *task, const struct front_event *event)
 {
-	if (event->kind == FRONT_OPENED)
-		gemini_model(task->gemini, json_object_get(event->message, "model"));
-	else if (event->kind == FRONT_BUS)
+	if (event->kind == FRONT_BUS)
 		gemini_bus(task, event->topic, event->message);
+}
+
+void a2a_gemini_go_on(struct a2a_task *task, const json_t *message)
+{
+	task->is_resting = false;
+	a2a_task_said(task, message);
+	task->prompt_from = json_array_size(json_object_get(task->value, "history")) - 1;
+	if (task->state != A2A_TASK_SUBMITTED)
+		a2a_task_set(task, A2A_TASK_SUBMITTED, NULL, NULL);
+	a2a_queue_add(task);
 }
 
 /* The turn failed; the task goes on with the next message. */
@@ -410,5 +422,6 @@ void a2a_gemini_end(struct a2a_task *task, const struct front_event *event, bool
 	metadata = gemini_metadata(task->gemini, "state-change");
 	if (task->gemini->usage && !event->err)
 		json_object_set(metadata, "usageMetadata", task->gemini->usage);
+	task->is_resting = true;
 	a2a_task_set(task, A2A_TASK_INPUT_REQUIRED, NULL, metadata);
 }

@@ -50,6 +50,8 @@ void a2a_gemini_free(struct a2a_gemini *gemini); /* NULL is fine */
 /* What a status update has that nothing else is known of: takes and returns the metadata (NULL:
  * none). */
 json_t *a2a_gemini_metadata(const struct a2a_task *task, json_t *metadata);
+/* The caller's next message: a prompt, which waits its turn. */
+void a2a_gemini_go_on(struct a2a_task *task, const json_t *message);
 /* An event of the session's while the task runs; not one of its questions. */
 void a2a_gemini_event(struct a2a_task *task, const struct front_event *event);
 /* A question that goes to the caller: INPUT_REQUIRED, with what is asked before it. */

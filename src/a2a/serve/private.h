@@ -176,6 +176,9 @@ struct a2a_task {
 	                               * a2a_task_pushes_changed */
 	json_t *extensions;           /* URIs that its first order asked for; or NULL */
 	struct a2a_run *run;          /* NULL: not under way (local.c, runner.c) */
+	bool is_asking;               /* queue.c: it counts among those that wait for an answer */
+	bool is_resting;              /* it waits for its caller's next prompt (gemini.h) */
+	size_t prompt_from;           /* the message of its history that its next prompt begins with */
 	struct a2a_gemini *gemini;    /* gemini.h; NULL: it has nothing of that extension */
 	struct a2a_task *waits;       /* queue.c: the next of the same caller */
 	bool is_waiting, is_counted;  /* queue.c; counted among those that run */

@@ -322,6 +322,8 @@ static void store_resume(struct a2a_server *server)
 		if (!task->is_restored)
 			continue;
 		task->is_restored = false;
+		if (!a2a_task_has_prompt(task))
+			continue;
 		if (task->state == A2A_TASK_SUBMITTED)
 			a2a_queue_add(task);
 		else if (!a2a_task_state_is_over(task->state))

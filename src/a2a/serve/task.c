@@ -524,6 +524,8 @@ struct a2a_task *a2a_task_new(struct a2a_server *server, struct a2a_caller *call
 	task = task_add(server, context, value);
 	task->state = A2A_TASK_SUBMITTED;
 	task->updated_ms = tasks->last_ms;
+	if (!json_array_size(json_object_get(message, "parts"))) /* made before its first message */
+		json_array_clear(json_object_get(value, "history"));
 	a2a_store_write(task, json_pack("{s:s, s:O}", "caller", caller->name, "task", value));
 	if (a2a_gemini_is_asked(message, NULL))
 		a2a_gemini_begin(task, message);
@@ -628,6 +630,12 @@ void a2a_task_note(struct a2a_task *task, const char *name, json_t *value)
 	if (task->value)
 		json_object_update(task_member(task->value, "metadata", json_object), note);
 	a2a_store_write(task, json_pack("{s:o}", "metadata", note));
+}
+
+bool a2a_task_has_prompt(const struct a2a_task *task)
+{
+	return json_array_size(json_object_get(task->value, "history")) &&
+	       !(task->gemini && a2a_task_state_asks(task->state));
 }
 
 void a2a_task_pushes_changed(struct a2a_task *task)
