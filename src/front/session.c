@@ -159,6 +159,8 @@ static bool session_find_resumed(struct front_session *session, const char *whic
                                  struct err *err)
 {
 	session->step = SESSION_STEP_RESUMED;
+	if (!which)
+		session->resume_file = mem_strdup(session->request.resume_file);
 	return !which || sessions_find_in(session->folder, which, &session->resume_file, err);
 }
 

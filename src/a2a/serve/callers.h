@@ -42,6 +42,8 @@ struct a2a_callers; /* all of them, with what proves them */
 bool a2a_callers_open(struct a2a_server *server, const json_t *setting, const char *token,
                       struct a2a_callers **ret, struct err *err);
 void a2a_callers_free(struct a2a_callers *callers);
+/* The caller of this name, a new reference; NULL: there is none (any more). */
+struct a2a_caller *a2a_callers_find(const struct a2a_callers *callers, const char *name);
 /* Who sent a request: may have to fetch keys (JWKS), so the answer comes by `found`, now or later,
  * on the server thread: the caller (a reference for the callee), or NULL and what is wrong
  * (UNAUTHENTICATED with the header WWW-Authenticate in *ret_challenge; FORBIDDEN: scopes). */

@@ -26,8 +26,41 @@
 #include "net/http/server.h"
 #include "net/loop/loop.h"
 
-struct a2a_server;
 struct a2a_task;
+struct a2a_callers;
+struct a2a_push;
+struct a2a_tasks; /* tasks.h */
+struct a2a_work;  /* tasks.h */
+struct a2a_fault;
+
+/* ---- the server: serve.c makes it, and fills what is marked; the rest is core's -------- */
+
+struct a2a_server {
+	const struct a2a_serve_options *options; /* serve.c's */
+	struct loop *loop;            /* serve.c's */
+	struct pool *pool;            /* serve.c's: for what waits */
+	struct a2a_callers *callers;  /* serve.c opens them; NULL in tests */
+	struct a2a_push *push;        /* NULL: no notifications */
+	const struct a2a_work *work;  /* a2a_local_work or a2a_runner_work; set before a2a_core_open */
+	void *wire;                   /* serve.c's own */
+	struct a2a_tasks *tasks;      /* all of them, and which wait */
+	size_t streams;               /* that are open; operations.c counts them */
+	bool is_ending;               /* no new tasks */
+	/* serve.c's; called once, when a2a_core_drain has nothing left to wait for. */
+	void (*drained)(struct a2a_server *server);
+	/* serve.c's: says something to the user who started the server; or NULL. */
+	void (*warn)(struct a2a_server *server, const char *sentence);
+};
+
+/* What there is from earlier runs: reads the records of the workspaces, and puts tasks that waited
+ * into the queue again. On the server thread (or before it runs). */
+bool a2a_core_open(struct a2a_server *server, struct err *err);
+/* SIGTERM: no new tasks (BUSY); those that run have `wait_ms` to end, then they are interrupted and
+ * FAILED; those that wait stay SUBMITTED in the record, for the next server.  Streams end.  Then
+ * `drained`. A second call interrupts immediately. */
+void a2a_core_drain(struct a2a_server *server, unsigned wait_ms);
+/* After `drained`, when no request is left: frees everything of core's. */
+void a2a_core_close(struct a2a_server *server);
 
 /* ---- fault.c: what is refused, and how each binding says so ------------------------- */
 
@@ -84,9 +117,12 @@ struct a2a_order {
 	void (*event)(struct a2a_order *order, const json_t *response, uint64_t number);
 	void (*end)(struct a2a_order *order);
 	bool (*is_slow)(const struct a2a_order *order); /* too much waits for the client */
-	/* Set by the operation: called once when the client is gone before the end; then frees. */
+	/* Set by the operation.  The binding calls `gone` once when the client is gone before the
+	 * end, and then frees the order; `drained` when is_slow is false again (NULL: no need). */
 	void (*gone)(struct a2a_order *order);
+	void (*drained)(struct a2a_order *order);
 	void *data;                   /* the operation's */
+	void *binding;                /* the binding's */
 	uint64_t resume_after;        /* Last-Event-ID; 0: none */
 };
 /* Carries it out. */
@@ -104,58 +140,81 @@ bool a2a_task_state_is_over(enum a2a_task_state state);
 struct a2a_follower {
 	struct a2a_follower *next;
 	/* One event, in order: canonical StreamResponse ({"statusUpdate"} | {"artifactUpdate"} |
-	 * {"task"} | {"message"}).  `over`: the task is in a state in which it waits or is done, and
-	 * the follower may leave (a2a_task_unfollow is allowed in here). */
-	void (*event)(struct a2a_follower *follower, const json_t *response, uint64_t number, bool over);
+	 * {"task"} | {"message"}), borrowed.  It may leave in here (a2a_task_unfollow). */
+	void (*event)(struct a2a_follower *follower, const json_t *response, uint64_t number);
+};
+
+/* An event that is kept for streams that come again. */
+struct a2a_event {
+	struct a2a_event *next;
+	uint64_t number;
+	size_t bytes;
+	json_t *response;
 };
 
 /* A unit of work: of one caller, in one context. */
 struct a2a_task {
-	struct a2a_task *next;        /* of all, the newest first */
+	struct a2a_task *next, *previous; /* of all, the one that changed last first */
+	struct a2a_task *same_hash;
 	struct a2a_server *server;
 	char *id, *context;           /* owned */
 	struct a2a_caller *caller;    /* whose it is: a reference; the only one who sees it */
+	const char *folder;           /* its workspace: one of options->folders */
 	enum a2a_task_state state;
-	json_t *value;                /* the canonical Task as it is now, with all of its history */
-	uint64_t updated_ms;          /* of the wall clock: lists are sorted by it */
+	/* The canonical Task as it is now, with all of its history; NULL: only in the record
+	 * (a2a_task_value reads it from there). */
+	json_t *value;
+	uint64_t updated_ms;          /* of the wall clock, never twice the same: lists are sorted by
+	                               * it */
 	uint64_t last_number;         /* of its events, from 1 */
 	struct a2a_follower *followers;
-	json_t *recent;               /* [{number, response}]: events for those who come again,
-	                               * bounded by LIMIT_A2A_RECENT_BYTES */
-	json_t *pushes;               /* {ID: TaskPushNotificationConfig} */
+	struct a2a_event *recent, **recent_end; /* events for those who come again; at most
+	                               * LIMIT_A2A_RECENT_BYTES */
+	size_t recent_bytes;
+	json_t *pushes;               /* {ID: TaskPushNotificationConfig}; NULL: none. After a change:
+	                               * a2a_task_pushes_changed */
+	json_t *extensions;           /* URIs that its first order asked for; or NULL */
 	struct a2a_run *run;          /* NULL: not under way (local.c, runner.c) */
+	struct a2a_task *waits;       /* queue.c: the next of the same caller */
+	bool is_waiting, is_counted;  /* queue.c; counted among those that run */
+	size_t bytes;                 /* of its value while it waits */
+	bool is_restored;             /* store.c: while the records are read */
 };
 
-/* A new one, SUBMITTED, with the message as its history; recorded. NULL: *fault (BUSY: limits). */
+/* A new one, SUBMITTED, with the message as its history; recorded. NULL: *fault (BUSY: limits;
+ * PARAMS: the context or the workspace cannot be used). */
 struct a2a_task *a2a_task_new(struct a2a_server *server, struct a2a_caller *caller,
                               const json_t *message, struct a2a_fault *fault);
 /* A caller's task; NULL: there is none that it may see. */
 struct a2a_task *a2a_task_find(struct a2a_server *server, const struct a2a_caller *caller,
                                const char *id);
 /* Changes its state: an event to all that follow, to push and to the record.  Takes `message`
- * (canonical Message, may be NULL) and `metadata` (may be NULL).  A task that is over stays. */
+ * (canonical Message, may be NULL) and `metadata` (of the event; may be NULL).  A task that is over
+ * stays. */
 void a2a_task_set(struct a2a_task *task, enum a2a_task_state state, json_t *message,
                   json_t *metadata);
 /* Adds to an artifact (TaskArtifactUpdateEvent): takes `artifact`. */
 void a2a_task_add(struct a2a_task *task, json_t *artifact, bool append, bool last);
-/* A message of the caller's joins its history. */
+/* A message of the caller's joins its history; what was asked goes before it. */
 void a2a_task_said(struct a2a_task *task, const json_t *message);
+/* Sets a member of the Task's own metadata; takes the value. */
+void a2a_task_note(struct a2a_task *task, const char *name, json_t *value);
+void a2a_task_pushes_changed(struct a2a_task *task);
 void a2a_task_follow(struct a2a_task *task, struct a2a_follower *follower);
 void a2a_task_unfollow(struct a2a_task *task, struct a2a_follower *follower);
+/* Whether all events after that number are kept. */
+bool a2a_task_can_repeat(const struct a2a_task *task, uint64_t after);
+/* Calls follower->event with them; it may leave meanwhile. */
+void a2a_task_repeat(struct a2a_task *task, uint64_t after, struct a2a_follower *follower);
 /* The Task as an answer has it; `history`: how many of its messages, -1 all; a new reference. */
-json_t *a2a_task_value(const struct a2a_task *task, int history, bool artifacts);
-/* A Message of the agent's: {"messageId", "role", "parts": [...], "taskId", "contextId"}. */
+json_t *a2a_task_value(struct a2a_task *task, int history, bool artifacts);
+/* A Message of the agent's: {"messageId", "role", "parts": [...], "taskId", "contextId"}; takes
+ * `parts`. */
 json_t *a2a_task_message(const struct a2a_task *task, json_t *parts);
-
-/* ---- who carries it out: local.c (a session of this process), runner.c (elsewhere) ---- */
-
-struct a2a_work {
-	const char *name;
-	/* A message for a task: the first, or a further one (an answer to what it asked, or steering).
-	 * False: *fault, and the task is as it was. */
-	bool (*say)(struct a2a_task *task, const json_t *message, struct a2a_fault *fault);
-	void (*cancel)(struct a2a_task *task);
-	void (*release)(struct a2a_task *task); /* at the server's end, or when it is over */
-};
+json_t *a2a_task_message_text(const struct a2a_task *task, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+const char *a2a_task_state_name(enum a2a_task_state state);  /* "TASK_STATE_WORKING" */
+/* 0: no such state. */
+enum a2a_task_state a2a_task_state_parse(const char *name);
 
 #endif

@@ -32,13 +32,12 @@ struct a2a_serve_options {
 	                              * absolute, canonical; NULL-terminated */
 	const char *address;         /* NULL: 127.0.0.1; others need TLS */
 	uint16_t port;               /* 0: any free one */
-	const char *certificate, *key, *client_authority; /* PEM files; NULL: no TLS; no mTLS */
+	const char *certificate, *key, *client_authority; /* PEM texts; NULL: no TLS; no mTLS */
 	const char *const *hosts;    /* names that requests may have as their Host, besides */
 	const char *const *proxies;  /* addresses whose Forwarded and X-Forwarded-* headers count */
 	const char *base_path;       /* "/agents/hasp": what stands before all paths; NULL: nothing */
 	const char *public_url;      /* what the card says, where a proxy stands before; or NULL */
-	const char *token_file;      /* NULL: HASP_A2A_TOKEN, else a new one, which is printed */
-	bool no_token;
+	const char *token;           /* of the caller "token"; NULL: requests need none */
 	unsigned tasks_at_once;      /* that run; 0: LIMIT_A2A_RUNNING */
 	/* {"argv", NULL}: starts each context's agent: `ARGV... hasp serve a2a --stdio ...`; NULL:
 	 * in this process. */
@@ -50,7 +49,7 @@ struct a2a_serve_options {
 	void (*attached)(void *data, struct front_runner *runner, struct front_session *session);
 	void (*detached)(void *data, struct front_runner *runner);
 	/* The address is known: prints the one line of standard error. */
-	void (*ready)(void *data, const char *card_url, const char *token /* a new one, or NULL */);
+	void (*ready)(void *data, const char *card_url);
 	void *data;
 };
 

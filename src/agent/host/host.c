@@ -255,6 +255,7 @@ bool host_open(const struct host_options *options, struct host **ret, struct err
 		host_close(host, NULL);
 		return false;
 	}
+	host->a2a_record = host->chat.record;
 	*ret = host;
 	return true;
 }
@@ -263,6 +264,7 @@ void host_close(struct host *host, const char *reason)
 {
 	if (!host)
 		return;
+	host_leave_a2a_record(host);
 	host_end_session(host, reason);
 	jobs_free(host->jobs);
 	terminals_free(host->terminals);
@@ -341,6 +343,25 @@ struct host_facts host_facts(const struct host *host)
 const struct agents *host_agents(const struct host *host)
 {
 	return host->agents;
+}
+
+bool host_record_a2a_task(struct host *host, const json_t *line)
+{
+	bool ok;
+
+	pthread_mutex_lock(&host->lock);
+	ok = host->a2a_record != NULL;
+	if (ok)
+		record_a2a_task(host->a2a_record, line);
+	pthread_mutex_unlock(&host->lock);
+	return ok;
+}
+
+void host_leave_a2a_record(struct host *host)
+{
+	pthread_mutex_lock(&host->lock);
+	host->a2a_record = NULL;
+	pthread_mutex_unlock(&host->lock);
 }
 
 bool host_recorded(struct host *host, struct err *err)

@@ -113,6 +113,8 @@ const char *http_request_query(const struct http_request *request, const char *n
 void http_request_know(struct http_request *request);
 /* The value of a header, by its name in any case; without blanks around it. NULL: none. */
 const char *http_request_header(struct http_request *request, const char *name);
+/* Whether the other end of its connection has this IP address ("10.0.0.1", "::1"). */
+bool http_request_is_from(const struct http_request *request, const char *address);
 /* The caller's own; NULL at first. */
 void http_request_set_data(struct http_request *request, void *data);
 void *http_request_data(const struct http_request *request);

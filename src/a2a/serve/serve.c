@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The server's life: its pieces made, its loop, its end. */
+#include "a2a/serve/serve.h"
+
+#include <arpa/inet.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "a2a/serve/push.h"
+#include "a2a/serve/wire.h"
+#include "base/mem.h"
+#include "config/settings.h"
+
+enum {
+	/* Threads that open sessions and read records: these wait for disks and programs. */
+	A2A_THREADS = 4, A2A_THREADS_MAX = 64,
+	/* How long the last answers may take to be sent. */
+	LAST_ANSWERS_MS = 500,
+};
+
+/* ---- what is asked for --------------------------------------------------------------- */
+
+static bool serve_is_loopback(const char *address)
+{
+	struct in6_addr v6;
+	struct in_addr v4;
+
+	return (inet_pton(AF_INET, address, &v4) == 1 && (ntohl(v4.s_addr) >> 24) == 127) ||
+	       (inet_pton(AF_INET6, address, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6));
+}
+
+static bool serve_check_base(const char *base, struct err *err)
+{
+	const size_t len = base ? strlen(base) : 0;
+
+	if (!base)
+		return true;
+	if (base[0] == '/' && len > 1 && base[len - 1] != '/' && len < 256 &&
+	    strspn(base, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/-_.~") ==
+		    len && !strstr(base, "//"))
+		return true;
+	return err_set(err, ERR_INVALID_ARGUMENT,
+	               "A base path is like /agents/hasp: letters, digits and -_.~, with a slash "
+	               "at its start and none at its end; not \"%.100s\".", base);
+}
+
+static bool serve_check_proxies(const char *const *proxies, struct err *err)
+{
+	struct in6_addr address;
+
+	for (; proxies && *proxies; proxies++)
+		if (inet_pton(AF_INET, *proxies, &address) != 1 &&
+		    inet_pton(AF_INET6, *proxies, &address) != 1)
+			return err_set(err, ERR_INVALID_ARGUMENT,
+			               "A proxy is named by its IP address; \"%.100s\" is none.",
+			               *proxies);
+	return true;
+}
+
+static bool serve_check(const struct a2a_serve_options *options, struct err *err)
+{
+	const char *url = options->public_url;
+	const bool is_local = !options->address || serve_is_loopback(options->address);
+
+	if (!options->certificate != !options->key)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "A certificate needs its key, and a key its certificate.");
+	if (options->client_authority && !options->certificate)
+		return err_set(err, ERR_INVALID_ARGUMENT, "Certificates of clients need TLS.");
+	if (!is_local && !options->certificate)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "%s can be reached from other machines, and needs TLS.",
+		               options->address);
+	if (!is_local && !options->token)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "%s can be reached from other machines, and needs a token.",
+		               options->address);
+	if (url && (strncmp(url, "http", 4) != 0 || !strstr(url, "://") ||
+	            url[strlen(url) - 1] == '/' || strpbrk(url, "?# \"<>\\")))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "A public URL is like https://agents.example.org, without a slash at "
+		               "its end; not \"%.100s\".", url);
+	return serve_check_base(options->base_path, err) &&
+	       serve_check_proxies(options->proxies, err);
+}
+
+/* ---- the end ------------------------------------------------------------------------- */
+
+/* As a2a_server.drained. */
+static void serve_drained(struct a2a_server *server)
+{
+	loop_stop(server->loop);
+}
+
+void a2a_serve_end(struct a2a_server *server, int signal)
+{
+	struct a2a_wire *wire = server->wire;
+
+	if (!wire->signal)
+		wire->signal = signal;
+	a2a_core_drain(server, LIMIT_A2A_DRAIN_MS);
+}
+
+static void serve_caught(void *data, int signal)
+{
+	a2a_serve_end(data, signal);
+}
+
+static void serve_close(struct a2a_server *server)
+{
+	struct a2a_wire *wire = server->wire;
+
+	http_server_free(wire->http, LAST_ANSWERS_MS);
+	a2a_stdio_free(wire->stdio);
+	a2a_route_free(wire->routes);
+	a2a_core_close(server);
+	a2a_push_free(server->push, LAST_ANSWERS_MS);
+	a2a_callers_free(server->callers);
+	pool_free(server->pool);
+	loop_free(server->loop);
+	settings_free(wire->settings);
+	free(wire->origin);
+}
+
+/* ---- the beginning --------------------------------------------------------------------- */
+
+/* The host of --public-url, as a Host header has it; the caller frees. */
+static char *serve_public_host(const char *url)
+{
+	const char *host = url ? strstr(url, "://") + 3 : "";
+
+	return mem_dup(host, strcspn(host, "/"));
+}
+
+static bool serve_open_http(struct a2a_server *server, struct err *err)
+{
+	const struct a2a_serve_options *options = server->options;
+	struct a2a_wire *wire = server->wire;
+	const char *address = options->address ? options->address : "127.0.0.1";
+	struct http_options http = {
+		.address = address, .port = options->port, .certificate = options->certificate,
+		.key = options->key,
+	};
+	const char *hosts[LIMIT_A2A_HOSTS + 1];
+	_cleanup_free_ char *public = serve_public_host(options->public_url);
+	const char *names[] = { address };
+	const bool v6 = strchr(address, ':') != NULL;
+	_cleanup_free_ char *bracketed = mem_printf("[%s]", address);
+
+	for (size_t i = 0; options->hosts && options->hosts[i]; i++) {
+		if (http.host_count == LIMIT_A2A_HOSTS)
+			return err_set(err, ERR_INVALID_ARGUMENT, "More than %d hosts are named.",
+			               LIMIT_A2A_HOSTS);
+		hosts[http.host_count++] = options->hosts[i];
+	}
+	if (*public)
+		hosts[http.host_count++] = public;
+	(void)hosts;
+	(void)names;
+	(void)v6;
+	(void)bracketed;
+	wire->routes = a2a_route_open(server, &http);
+	return http_server_new(server->loop, &http, &wire->http, err);
+}
+
