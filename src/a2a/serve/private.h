@@ -26,6 +26,7 @@
 #include "net/http/server.h"
 #include "net/loop/loop.h"
 
+struct a2a_gemini;
 struct a2a_task;
 struct a2a_callers;
 struct a2a_push;
@@ -175,8 +176,13 @@ struct a2a_task {
 	                               * a2a_task_pushes_changed */
 	json_t *extensions;           /* URIs that its first order asked for; or NULL */
 	struct a2a_run *run;          /* NULL: not under way (local.c, runner.c) */
+	bool is_asking;               /* queue.c: it counts among those that wait for an answer */
+	bool is_resting;              /* it waits for its caller's next prompt (gemini.h) */
+	size_t prompt_from;           /* the message of its history that its next prompt begins with */
+	struct a2a_gemini *gemini;    /* gemini.h; NULL: it has nothing of that extension */
 	struct a2a_task *waits;       /* queue.c: the next of the same caller */
-	bool is_waiting;              /* queue.c */
+	bool is_waiting, is_counted;  /* queue.c; counted among those that run */
+	size_t bytes;                 /* of its value while it waits */
 	bool is_restored;             /* store.c: while the records are read */
 };
 
@@ -201,8 +207,10 @@ void a2a_task_note(struct a2a_task *task, const char *name, json_t *value);
 void a2a_task_pushes_changed(struct a2a_task *task);
 void a2a_task_follow(struct a2a_task *task, struct a2a_follower *follower);
 void a2a_task_unfollow(struct a2a_task *task, struct a2a_follower *follower);
-/* Calls follower->event with the events after `after`.  False: they are not kept any more. */
-bool a2a_task_repeat(struct a2a_task *task, uint64_t after, struct a2a_follower *follower);
+/* Whether all events after that number are kept. */
+bool a2a_task_can_repeat(const struct a2a_task *task, uint64_t after);
+/* Calls follower->event with them; it may leave meanwhile. */
+void a2a_task_repeat(struct a2a_task *task, uint64_t after, struct a2a_follower *follower);
 /* The Task as an answer has it; `history`: how many of its messages, -1 all; a new reference. */
 json_t *a2a_task_value(struct a2a_task *task, int history, bool artifacts);
 /* A Message of the agent's: {"messageId", "role", "parts": [...], "taskId", "contextId"}; takes

@@ -6,6 +6,8 @@
 
 #include "a2a/serve/callers.h"
 #include "a2a/serve/private.h"
+#include "base/buf.h"
+#include "base/clock.h"
 
 struct home;
 
@@ -28,7 +30,7 @@ struct a2a_turn {
 	struct a2a_turn *next;
 	struct a2a_caller *caller;    /* a reference */
 	struct a2a_task *first, **last;
-	size_t waiting, running;
+	size_t running;
 };
 
 struct a2a_tasks {
@@ -42,6 +44,7 @@ struct a2a_tasks {
 	size_t home_count;
 	struct a2a_turn *turns;       /* the one that is next first */
 	size_t waiting, waiting_bytes, running, asking;
+	struct a2a_waiting_order *orders; /* operations.c: that wait for a task */
 	struct loop_timer *patience;  /* of draining */
 	bool is_draining, is_drained; /* of that: everything was interrupted; and has ended */
 	bool is_starting;             /* a2a_queue_next is under way, or not to begin yet */
@@ -56,6 +59,9 @@ struct a2a_task *a2a_task_restore(struct a2a_server *server, struct a2a_context 
 void a2a_task_free(struct a2a_task *task);
 /* What a line of a record says of the Task: the value after it. */
 void a2a_task_replay(json_t *value, const json_t *line);
+/* Whether something is to be done for it: not before its first message, and not between two prompts
+ * (gemini.h). */
+bool a2a_task_has_prompt(const struct a2a_task *task);
 /* Whether it waits for its caller. */
 bool a2a_task_state_asks(enum a2a_task_state state);
 /* "2026-11-30T12:00:00.000Z", and back (also of other clients' forms); false: it is no moment. */
@@ -112,6 +118,11 @@ extern const struct a2a_work a2a_local_work;
 /* Has the session of a context record a line (borrowed). False: it is not open. */
 bool a2a_local_record(struct a2a_context *context, const json_t *line);
 
+/* ---- operations.c ----------------------------------------------------------------------- */
+
+/* Ends all orders that wait for a task: streams end, others get the task as it is. */
+void a2a_orders_end(struct a2a_server *server);
+
 /* ---- publish.c: what a session reports, as events of a task ----------------------------- */
 
 struct front_event;
@@ -121,6 +132,7 @@ struct a2a_publish {
 	struct buf answer;            /* the text of the turn under way */
 	bool has_answer;              /* the artifact "answer" has something of this turn */
 	json_t *edits;                /* [{file_path, base_sha256, sha256}] */
+	json_t *bases;                /* {callId: the hash that an edit stands on} */
 	struct buf diff;              /* of all edits, one after the other */
 	char *refused;                /* the last call that was not allowed, and why; or NULL */
 };
@@ -135,10 +147,12 @@ void a2a_publish_end(struct a2a_task *task, struct a2a_publish *publish,
 
 /* ---- question.c: what a session asks, and what its caller answers ------------------------ */
 
-enum bus_topic;
+/* Topics are those of bus/bus.h. */
 
 /* The message that asks, and the data that goes with it: parts; a new reference. */
 json_t *a2a_question_parts(int topic, const json_t *message);
+/* Whether it may be a caller's to answer: no passwords. */
+bool a2a_question_is_for_callers(int topic, const json_t *message);
 /* The state that a question puts the task in. */
 enum a2a_task_state a2a_question_state(int topic, const json_t *message);
 /* The answer on the bus that a caller's message is; a new reference. NULL: it says no yes and no
