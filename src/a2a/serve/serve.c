@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "a2a/serve/push.h"
+#include "a2a/serve/tasks.h"
 #include "a2a/serve/wire.h"
 #include "base/mem.h"
 #include "config/settings.h"

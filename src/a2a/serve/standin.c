@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Until the pieces of operations, callers and pushes are merged: one caller by its token, and no
- * operation. */
+/* Until callers and pushes are merged: one caller by its token, and no pushes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,37 +93,4 @@ void a2a_push_free(struct a2a_push *push, unsigned drain_ms)
 {
 	(void)push;
 	(void)drain_ms;
-}
-
-const struct a2a_work a2a_local_work = { .name = "none" };
-
-bool a2a_core_open(struct a2a_server *server, struct err *err)
-{
-	(void)server;
-	(void)err;
-	return true;
-}
-
-void a2a_core_drain(struct a2a_server *server, unsigned wait_ms)
-{
-	(void)wait_ms;
-	server->drained(server);
-}
-
-void a2a_core_close(struct a2a_server *server)
-{
-	(void)server;
-}
-
-void a2a_order_begin(struct a2a_order *order)
-{
-	struct a2a_fault fault = { 0 };
-
-	if (order->operation == A2A_EXTENDED_CARD) {
-		order->answer(order, a2a_card_make(order->server, "http://127.0.0.1", true));
-		return;
-	}
-	a2a_fault_set(&fault, order->operation == A2A_GET_TASK ? A2A_FAULT_NO_TASK :
-	                                                          A2A_FAULT_UNSUPPORTED, " ");
-	order->refuse(order, &fault);
 }

@@ -142,7 +142,6 @@ enum flag_id {
 	FLAG_TASKS,
 	FLAG_RUNNER,
 	FLAG_STDIO,
-	FLAG_CALLER,
 };
 
 /* What a shell offers when the value is being typed. */
