@@ -67,7 +67,7 @@ void a2a_callers_identify(struct a2a_callers *callers, struct http_request *requ
 	found(data, NULL, &fault, "Bearer");
 }
 
-struct a2a_caller *a2a_callers_named(struct a2a_callers *callers, const char *name)
+struct a2a_caller *a2a_callers_find(const struct a2a_callers *callers, const char *name)
 {
 	return name && strcmp(name, "token") ? NULL : a2a_caller_ref(callers->only);
 }

@@ -111,14 +111,15 @@ bool a2a_stdio_open(struct a2a_server *server, struct a2a_stdio **ret, struct er
 		.data = stdio_data, .end = stdio_ended, .broken = stdio_ended,
 	};
 	struct a2a_stdio *stdio = mem_alloc(1, sizeof(*stdio));
+	const char *name = server->options->caller ? server->options->caller : "token";
 
 	stdio->server = server;
-	stdio->caller = a2a_callers_named(server->callers, server->options->caller);
+	stdio->caller = a2a_callers_find(server->callers, name);
 	rpc_reader_init(&stdio->reader, LIMIT_A2A_BODY_BYTES);
 	*ret = stdio;
 	if (!stdio->caller)
 		return err_set(err, ERR_INVALID_ARGUMENT, "There is no caller \"%.100s\" in "
-		               "hasp.a2a.callers.", server->options->caller);
+		               "hasp.a2a.callers.", name);
 	return loop_stream_open(server->loop, STDIN_FILENO, STDOUT_FILENO, &events, stdio,
 	                        &stdio->stream, err);
 }
