@@ -285,8 +285,8 @@ void a2a_gemini_ask(struct a2a_task *task, enum bus_topic topic, const json_t *m
 		return;
 	}
 	details = json_copy(json_object_get(message, "details"));
-	json_object_update_new(details, json_pack("{s:O*, s:O*}", "outcomes",
-	                                          json_object_get(message, "outcomes"), "shown",
+	json_object_update_new(details, json_pack("{s:[s, s], s:O*}", "outcomes", "proceed_once",
+	                                          "cancel", "shown",
 	                                          json_object_get(message, "shown")));
 	json_object_set_new(call, "confirmationDetails", details);
 	gemini_call_say(task, call, "tool-call-confirmation", "awaiting_approval");
