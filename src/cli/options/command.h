@@ -134,6 +134,14 @@ enum flag_id {
 	FLAG_GROUP,
 	FLAG_MINUTES,
 	FLAG_PROCESS,
+	FLAG_CLIENT_CA,
+	FLAG_WORKSPACE,
+	FLAG_BASE_PATH,
+	FLAG_PUBLIC_URL,
+	FLAG_PROXY,
+	FLAG_TASKS,
+	FLAG_RUNNER,
+	FLAG_STDIO,
 };
 
 /* What a shell offers when the value is being typed. */
