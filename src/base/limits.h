@@ -472,6 +472,8 @@
 #define LIMIT_A2A_TASKS 100000
 #define LIMIT_A2A_IDLE 8
 #define LIMIT_A2A_IDLE_MS 2000
+/* Push configurations of one task. */
+#define LIMIT_A2A_PUSH_CONFIGS 16
 /* Files of sessions, of each workspace, in which tasks of earlier runs are looked for. */
 #define LIMIT_A2A_RECORDS 10000
 /* How long tasks that run may go on at the server's end. */

@@ -138,7 +138,7 @@ static bool store_open(struct a2a_context *context, struct record **ret, struct 
 	};
 
 	return options.home ? record_open(&options, ret, err) :
-	                      err_set(err, ERR_IO, "There is no home folder for sessions.");
+	                      err_set(err, ERR_FILE_NOT_FOUND, "There is no home folder for sessions.");
 }
 
 /* While the session is not open here. */
