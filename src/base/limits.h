@@ -476,6 +476,9 @@
 #define LIMIT_A2A_PUSH_CONFIGS 16
 /* Files of sessions, of each workspace, in which tasks of earlier runs are looked for. */
 #define LIMIT_A2A_RECORDS 10000
+/* Push configurations of one task; attempts to deliver one notification. */
+#define LIMIT_A2A_PUSH_CONFIGS 16
+#define LIMIT_A2A_PUSH_TRIES 5
 /* How long tasks that run may go on at the server's end. */
 #define LIMIT_A2A_DRAIN_MS 30000
 

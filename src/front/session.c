@@ -149,7 +149,10 @@ static bool session_open_policy(struct front_session *session, struct err *err)
 	};
 
 	session->step = SESSION_STEP_POLICY;
-	return prepare_policy(&sources, &session->notices, &session->policy, err);
+	if (!prepare_policy(&sources, &session->notices, &session->policy, err))
+		return false;
+	policy_set_caller(session->policy, session->request.caller);
+	return true;
 }
 
 static bool session_find_resumed(struct front_session *session, const char *which,

@@ -62,6 +62,8 @@ struct session_request {
 	const json_t *extensions;
 	bool skip_trust, ignore_env_files;
 	const char *mode;                /* a word; NULL: the setting */
+	const char *caller;              /* whose tasks it carries out, as policy_set_caller has
+	                                  * it; NULL: the user's */
 	const char *const *policies, *const *admin_policies; /* files; NULL-terminated */
 	const char *const *own_tools;    /* names of tools that the front adds (host_add_tool) */
 	/* Fills what the user asks of the sandbox, and of where work runs; everything else stays

@@ -705,6 +705,7 @@ struct telemetry *telemetry_open(const struct telemetry_options *options)
 		.session = options->model != NULL,
 		.model = mem_strdup(options->model ? options->model : ""),
 		.mode = mem_strdup(options->approval_mode),
+		.caller = mem_strdup(options->caller),
 		.mode_since_ms = clock_monotonic_ms(),
 		.interactive = options->interactive, .calls = json_object(),
 		.log_prompts = telemetry_is_on(settings, getenv("GEMINI_TELEMETRY_LOG_PROMPTS"),
@@ -763,5 +764,6 @@ void telemetry_close(struct telemetry *telemetry)
 	free(telemetry->session_id);
 	free(telemetry->model);
 	free(telemetry->mode);
+	free(telemetry->caller);
 	free(telemetry);
 }

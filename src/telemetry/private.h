@@ -140,6 +140,7 @@ struct telemetry {
 	unsigned prompts;
 	unsigned replies;      /* of the model in this turn */
 	unsigned attempts;     /* that were asked for again since the last reply */
+	char *caller;                /* NULL: the session is the user's */
 	uint64_t mode_since_ms; /* clock_monotonic_ms */
 	uint64_t metrics_ms;    /* when metrics were written; 0: not yet */
 	char trace_id[2 * TRACE_ID_BYTES + 1]; /* of the prompt; "" before the first */

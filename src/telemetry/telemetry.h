@@ -43,6 +43,8 @@ struct telemetry_options {
 	const char *model;               /* "provider/name"; NULL: a command without a session,
 	                                  * of which only what happens is written */
 	const char *approval_mode;       /* as settings spell it */
+	const char *caller;              /* whose tasks the session carries out; NULL: the
+	                                  * user's */
 	bool interactive;
 	/* A copy of a text with its keys masked; a new reference. NULL: no details, whatever the
 	 * settings say. */

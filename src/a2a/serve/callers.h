@@ -51,6 +51,8 @@ void a2a_callers_identify(struct a2a_callers *callers, struct http_request *requ
                           void (*found)(void *data, struct a2a_caller *caller,
                                         struct a2a_fault *fault, const char *challenge),
                           void *data);
+/* The caller of a name; a reference; NULL: the setting has none ("token" is always there). */
+struct a2a_caller *a2a_callers_named(struct a2a_callers *callers, const char *name);
 /* What the card says of it: sets "securitySchemes" and "securityRequirements" (canonical). */
 void a2a_callers_describe(const struct a2a_callers *callers, json_t *card);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "a2a/serve/gemini.h"
 #include "a2a/serve/tasks.h"
 #include "agent/host/host.h"
 #include "base/cancel.h"
@@ -149,11 +150,15 @@ static void question_next(struct a2a_task *task, const char *why)
 			a2a_task_set(task, A2A_TASK_WORKING, NULL, NULL);
 		return;
 	}
+	run->patience = loop_timer_start(task->server->loop, LIMIT_A2A_ASKING_MS, 0,
+	                                 question_out_of_patience, task);
+	if (task->gemini && !why) {
+		a2a_gemini_ask(task, (enum bus_topic)question->topic, question->message);
+		return;
+	}
 	parts = a2a_question_parts(question->topic, question->message);
 	if (why)
 		json_array_insert_new(parts, 0, json_pack("{s:s}", "text", why));
-	run->patience = loop_timer_start(task->server->loop, LIMIT_A2A_ASKING_MS, 0,
-	                                 question_out_of_patience, task);
 	a2a_task_set(task, a2a_question_state(question->topic, question->message),
 	             a2a_task_message(task, parts), NULL);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "a2a/serve/push.h"
+#include "a2a/serve/gemini.h"
 #include "a2a/serve/tasks.h"
 #include "agent/session/record.h"
 #include "base/mem.h"
@@ -285,6 +286,8 @@ static struct a2a_task *send_more(struct a2a_order *order, const json_t *message
 		return NULL;
 	if (task->is_waiting)
 		a2a_task_said(task, message);
+	else if (!task->run && task->gemini)
+		a2a_gemini_go_on(task, message);
 	else if (!task->run)
 		a2a_fault_set(fault, A2A_FAULT_UNSUPPORTED, "The task cannot take a message now.");
 	else
@@ -300,6 +303,8 @@ static struct a2a_task *send_first(struct a2a_order *order, const json_t *messag
 	if (!task)
 		return NULL;
 	task->extensions = json_incref(order->extensions);
+	if (!task->gemini && a2a_gemini_is_asked(message, order->extensions))
+		a2a_gemini_begin(task, message);
 	send_push(task, config, fault);
 	a2a_queue_add(task);
 	return task;
@@ -358,7 +363,7 @@ static void operation_cancel(struct a2a_order *order)
 	}
 	if (waits || !task->run)
 		a2a_task_set(task, A2A_TASK_CANCELED, a2a_task_message_text(
-			task, "The task was canceled before it began."), NULL);
+			task, "The task was canceled%s.", waits ? " before it began" : ""), NULL);
 	else
 		task->server->work->cancel(task);
 	order_wait(order, task, -1);

@@ -26,6 +26,7 @@
 #include "net/http/server.h"
 #include "net/loop/loop.h"
 
+struct a2a_gemini;
 struct a2a_task;
 struct a2a_callers;
 struct a2a_push;
@@ -175,6 +176,10 @@ struct a2a_task {
 	                               * a2a_task_pushes_changed */
 	json_t *extensions;           /* URIs that its first order asked for; or NULL */
 	struct a2a_run *run;          /* NULL: not under way (local.c, runner.c) */
+	bool is_asking;               /* queue.c: it counts among those that wait for an answer */
+	bool is_resting;              /* it waits for its caller's next prompt (gemini.h) */
+	size_t prompt_from;           /* the message of its history that its next prompt begins with */
+	struct a2a_gemini *gemini;    /* gemini.h; NULL: it has nothing of that extension */
 	struct a2a_task *waits;       /* queue.c: the next of the same caller */
 	bool is_waiting, is_counted;  /* queue.c; counted among those that run */
 	size_t bytes;                 /* of its value while it waits */

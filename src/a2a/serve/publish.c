@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "a2a/serve/gemini.h"
 #include "a2a/serve/tasks.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -155,7 +156,9 @@ void a2a_publish_event(struct a2a_task *task, struct a2a_publish *publish,
 {
 	if (event->kind != FRONT_BUS)
 		return;
-	switch (event->topic) {
+	if (task->gemini)
+		a2a_gemini_event(task, event);
+	switch (task->gemini && event->topic != BUS_TOOL_RESULT ? BUS_NONE : event->topic) {
 	case BUS_CONTENT:
 		publish_content(task, publish, event->message);
 		break;
@@ -233,7 +236,9 @@ void a2a_publish_end(struct a2a_task *task, struct a2a_publish *publish,
 	                  json_string_value(reason) : NULL;
 
 	end_artifacts(task, publish);
-	if (canceled)
+	if (task->gemini)
+		a2a_gemini_end(task, event, canceled);
+	else if (canceled)
 		a2a_task_set(task, A2A_TASK_CANCELED,
 		             a2a_task_message_text(task, "The task was canceled."), NULL);
 	else if (event->err || event->end == AGENT_FAILED)

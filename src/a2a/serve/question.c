@@ -114,10 +114,30 @@ static json_t *confirmation_data(const json_t *asked)
 	return data;
 }
 
+/* Gemini CLI's clients may say "always": it counts for this call alone. */
+static bool outcome_is_yes(const char *outcome)
+{
+	return !strcmp(outcome, "proceed_once") ||
+	       span_starts(span_str(outcome), SPAN("proceed_always")) ||
+	       !strcmp(outcome, "modify_with_editor");
+}
+
+/* A yes to another content than the one that was shown; NULL: to that one. */
+static const json_t *confirmation_content(const json_t *asked, const json_t *data)
+{
+	const json_t *content = json_object_get(data, "newContent");
+
+	return is_word(json_object_get(asked, "details"), "type", "edit") &&
+	       json_is_string(content) ? content : NULL;
+}
+
 static json_t *confirmation_answer(const json_t *asked, const struct said *said, char **ret_why)
 {
 	const char *outcome = text_of(said->data, "outcome");
-	const bool yes = outcome ? !strcmp(outcome, "proceed_once") : !said->data && said->yes;
+	const json_t *content = confirmation_content(asked, said->data);
+	const bool yes = outcome ? outcome_is_yes(outcome) &&
+	                           (content || strcmp(outcome, "modify_with_editor") != 0) :
+	                           !said->data && said->yes;
 	const bool no = outcome ? !strcmp(outcome, "cancel") : !said->data && said->no;
 	const char *words = text_of(said->data, "message");
 	json_t *answer;
@@ -128,8 +148,9 @@ static json_t *confirmation_answer(const json_t *asked, const struct said *said,
 			"That is not an answer: send the outcome \"proceed_once\" or \"cancel\".");
 		return NULL;
 	}
-	answer = json_pack("{s:s, s:s*}", "outcome", yes ? "proceed_once" : "cancel", "message",
-	                   no ? words : NULL);
+	answer = json_pack("{s:s, s:s*, s:O*}", "outcome",
+	                   yes && content ? "modify_with_editor" : yes ? "proceed_once" : "cancel",
+	                   "message", no ? words : NULL, "newContent", yes ? content : NULL);
 	if (json_object_get(asked, "shown"))
 		json_object_set(answer, "shown", json_object_get(asked, "shown"));
 	return answer;

@@ -95,10 +95,10 @@ static void queue_count(struct a2a_task *task, bool counts)
 static json_t *queue_message(const struct a2a_task *task)
 {
 	json_t *history = json_object_get(task->value, "history"), *said;
-	json_t *message = json_copy(json_array_get(history, 0)), *parts = json_array();
-	size_t i;
+	size_t i = task->prompt_from < json_array_size(history) ? task->prompt_from : 0;
+	json_t *message = json_copy(json_array_get(history, i)), *parts = json_array();
 
-	json_array_foreach(history, i, said)
+	for (; (said = json_array_get(history, i)); i++)
 		json_array_extend(parts, json_object_get(said, "parts"));
 	json_object_set_new(message, "parts", parts);
 	return message;
@@ -233,10 +233,11 @@ void a2a_queue_idle(struct a2a_server *server)
 void a2a_queue_state(struct a2a_task *task, enum a2a_task_state before)
 {
 	struct a2a_server *server = task->server;
-	const bool asks = a2a_task_state_asks(task->state);
+	const bool asks = a2a_task_state_asks(task->state) && !task->is_resting;
 
-	if (asks != a2a_task_state_asks(before))
+	if (asks != task->is_asking)
 		server->tasks->asking += asks ? 1 : (size_t)-1;
+	task->is_asking = asks;
 	if (a2a_task_state_is_over(task->state))
 		a2a_queue_remove(task);
 	if (before != A2A_TASK_SUBMITTED || a2a_task_state_is_over(task->state))

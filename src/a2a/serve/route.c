@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <time.h>
 
+#include "a2a/serve/gemini.h"
 #include "a2a/serve/wire.h"
 #include "base/mem.h"
 #include "base/random.h"
@@ -179,6 +180,7 @@ struct visit {
 	struct a2a_server *server;
 	struct http_request *request;     /* NULL: its client is gone */
 	const struct a2a_rest_route *rest; /* NULL: JSON-RPC */
+	bool is_gemini;                   /* one of gemini.h's routes */
 	char *path;                       /* below the base; owned */
 	struct span body;                 /* borrowed, until `kept` is made */
 	char *kept;                       /* owned */
@@ -259,6 +261,11 @@ static void visit_carry_out(struct visit *visit, struct a2a_caller *caller)
 		            "application/a2a+json.");
 		return;
 	}
+	if (visit->is_gemini) {
+		http_request_set_data(request, NULL);
+		a2a_gemini_take(visit->server, caller, request, visit->path, visit->body);
+		return;
+	}
 	if (!asked)
 		asked = http_request_query(request, "A2A-Version");
 	exchange = a2a_exchange_new(visit->server, caller, request,
@@ -315,7 +322,9 @@ static void route_visit(struct a2a_route_table *table, struct http_request *requ
 	struct visit *visit = mem_alloc(1, sizeof(*visit));
 
 	*visit = (struct visit){ .held = { visit_closed, NULL }, .server = table->server,
-		                 .request = request, .rest = rest, .path = mem_strdup(path),
+		                 .request = request, .rest = rest,
+		                 .is_gemini = a2a_gemini_has(http_request_method(request), path),
+		                 .path = mem_strdup(path),
 		                 .body = body.data ? body : SPAN(""), .is_inside = true };
 	http_request_set_data(request, &visit->held);
 	a2a_callers_identify(table->server->callers, request, visit_found, visit);
@@ -359,6 +368,10 @@ static void route_head(void *data, struct http_request *request)
 		allowed = strcmp(method, "GET") ? "GET" : NULL;
 	else if (path && !strcmp(path, "/"))
 		allowed = strcmp(method, "POST") ? "POST" : NULL;
+	else if (path && a2a_gemini_method(path))
+		allowed = a2a_gemini_has(method, path) ? NULL : a2a_gemini_method(path);
+	else if (path && a2a_gemini_has(method, path))
+		return;
 	else if (!path || (!a2a_rest_find(method, path, &allowed) && !allowed))
 		http_refuse(request, 404, "There is nothing at this path.");
 	if (allowed)
@@ -373,7 +386,7 @@ static void route_request(void *data, struct http_request *request, struct span 
 
 	if (!strcmp(path, CARD_PATH))
 		route_card(table, request);
-	else if (!strcmp(path, "/"))
+	else if (!strcmp(path, "/") || a2a_gemini_has(http_request_method(request), path))
 		route_visit(table, request, NULL, path, body);
 	else
 		route_visit(table, request,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "a2a/serve/push.h"
+#include "a2a/serve/tasks.h"
 #include "a2a/serve/wire.h"
 #include "base/mem.h"
 #include "config/settings.h"
@@ -121,6 +122,9 @@ static void serve_close(struct a2a_server *server)
 	loop_free(server->loop);
 	settings_free(wire->settings);
 	free(wire->origin);
+	free(wire->hosts);
+	free(wire->public_host);
+	free(wire->name);
 }
 
 /* ---- the beginning --------------------------------------------------------------------- */
@@ -133,34 +137,116 @@ static char *serve_public_host(const char *url)
 	return mem_dup(host, strcspn(host, "/"));
 }
 
+static size_t serve_count(const char *const *list)
+{
+	size_t count = 0;
+
+	while (list && list[count])
+		count++;
+	return count;
+}
+
+/* "http://127.0.0.1:8080", "https://[::1]:8443". */
+static void serve_set_origin(struct a2a_server *server)
+{
+	struct a2a_wire *wire = server->wire;
+
+	wire->origin = mem_printf("%s://%s:%u", server->options->certificate ? "https" : "http",
+	                          wire->name, http_server_port(wire->http));
+}
+
 static bool serve_open_http(struct a2a_server *server, struct err *err)
 {
 	const struct a2a_serve_options *options = server->options;
 	struct a2a_wire *wire = server->wire;
 	const char *address = options->address ? options->address : "127.0.0.1";
+	const size_t count = serve_count(options->hosts);
 	struct http_options http = {
 		.address = address, .port = options->port, .certificate = options->certificate,
-		.key = options->key,
+		.key = options->key, .host_count = count, .name_count = 1,
 	};
-	const char *hosts[LIMIT_A2A_HOSTS + 1];
-	_cleanup_free_ char *public = serve_public_host(options->public_url);
-	const char *names[] = { address };
-	const bool v6 = strchr(address, ':') != NULL;
-	_cleanup_free_ char *bracketed = mem_printf("[%s]", address);
 
-	for (size_t i = 0; options->hosts && options->hosts[i]; i++) {
-		if (http.host_count == LIMIT_A2A_HOSTS)
-			return err_set(err, ERR_INVALID_ARGUMENT, "More than %d hosts are named.",
-			               LIMIT_A2A_HOSTS);
-		hosts[http.host_count++] = options->hosts[i];
+	wire->name = strchr(address, ':') ? mem_printf("[%s]", address) : mem_strdup(address);
+	wire->hosts = mem_alloc(count + 1, sizeof(*wire->hosts));
+	for (size_t i = 0; i < count; i++)
+		wire->hosts[i] = options->hosts[i];
+	if (options->public_url) {
+		wire->public_host = serve_public_host(options->public_url);
+		wire->hosts[http.host_count++] = wire->public_host;
 	}
-	if (*public)
-		hosts[http.host_count++] = public;
-	(void)hosts;
-	(void)names;
-	(void)v6;
-	(void)bracketed;
+	http.hosts = wire->hosts;
+	http.names = (const char *const *)&wire->name;
 	wire->routes = a2a_route_open(server, &http);
-	return http_server_new(server->loop, &http, &wire->http, err);
+	if (!http_server_new(server->loop, &http, &wire->http, err))
+		return false;
+	serve_set_origin(server);
+	return true;
 }
 
+static bool serve_catch_signals(struct a2a_server *server, struct err *err)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+
+	for (size_t i = 0; i < ARRAY_LEN(signals); i++)
+		if (!loop_on_signal(server->loop, signals[i], serve_caught, server, err))
+			return false;
+	return true;
+}
+
+static bool serve_open_callers(struct a2a_server *server, struct err *err)
+{
+	struct a2a_wire *wire = server->wire;
+
+	if (!settings_load_own(&wire->settings, err))
+		return false;
+	return a2a_callers_open(server,
+	                        wire->settings ? settings_get(wire->settings,
+	                                                      "hasp.a2a.callers") : NULL,
+	                        server->options->token, &server->callers, err);
+}
+
+static bool serve_open(struct a2a_server *server, struct err *err)
+{
+	struct a2a_wire *wire = server->wire;
+
+	if (!serve_check(server->options, err) || !loop_new(&server->loop, err))
+		return false;
+	server->pool = pool_new(A2A_THREADS, A2A_THREADS_MAX);
+	if (!serve_open_callers(server, err))
+		return false;
+	server->push = a2a_push_new(server);
+	return a2a_core_open(server, err) && serve_catch_signals(server, err) &&
+	       (server->options->stdio ? a2a_stdio_open(server, &wire->stdio, err) :
+	                                 serve_open_http(server, err));
+}
+
+static void serve_say_ready(struct a2a_server *server)
+{
+	const struct a2a_serve_options *options = server->options;
+	const struct a2a_wire *wire = server->wire;
+	_cleanup_free_ char *url = mem_printf(
+		"%s%s/.well-known/agent-card.json",
+		options->public_url ? options->public_url : wire->origin,
+		options->base_path ? options->base_path : "");
+
+	options->ready(options->data, url);
+}
+
+bool a2a_serve(const struct a2a_serve_options *options, int *ret_signal, struct err *err)
+{
+	struct a2a_wire wire = { 0 };
+	struct a2a_server server = { .options = options, .wire = &wire, .drained = serve_drained,
+		                     .work = &a2a_local_work };
+	const bool ok = serve_open(&server, err);
+
+	if (ok) {
+		if (!options->stdio)
+			serve_say_ready(&server);
+		loop_hold(server.loop);
+		loop_run(server.loop);
+		loop_unhold(server.loop);
+	}
+	serve_close(&server);
+	*ret_signal = wire.signal;
+	return ok;
+}

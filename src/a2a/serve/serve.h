@@ -43,8 +43,9 @@ struct a2a_serve_options {
 	 * in this process. */
 	const char *const *runner;
 	/* One caller's messages over standard input and output in place of HTTP: the inner side of a
-	 * runner. */
+	 * runner; `caller`: who that is, by the name of the setting. */
 	bool stdio;
+	const char *caller;
 	/* As acp_options has these: for `--web`. */
 	void (*attached)(void *data, struct front_runner *runner, struct front_session *session);
 	void (*detached)(void *data, struct front_runner *runner);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "a2a/serve/gemini.h"
 #include "a2a/serve/tasks.h"
 #include "agent/session/record.h"
 #include "agent/session/sessions.h"
@@ -84,7 +85,8 @@ static const char *message_folder(const struct a2a_server *server,
                                   struct a2a_fault *fault)
 {
 	const json_t *hasp = json_object_get(json_object_get(message, "metadata"), "hasp");
-	const json_t *named = json_object_get(hasp, "workspace");
+	const json_t *settings = a2a_gemini_workspace(message);
+	const json_t *named = settings ? settings : json_object_get(hasp, "workspace");
 	const char *const *folders = server->options->folders;
 
 	for (size_t i = 0; folders[i]; i++)
@@ -138,7 +140,7 @@ static bool store_open(struct a2a_context *context, struct record **ret, struct 
 	};
 
 	return options.home ? record_open(&options, ret, err) :
-	                      err_set(err, ERR_FILE_NOT_FOUND, "There is no home folder for sessions.");
+	                      err_set(err, ERR_IO_ERROR, "There is no home folder for sessions.");
 }
 
 /* While the session is not open here. */
@@ -320,6 +322,8 @@ static void store_resume(struct a2a_server *server)
 		if (!task->is_restored)
 			continue;
 		task->is_restored = false;
+		if (!a2a_task_has_prompt(task))
+			continue;
 		if (task->state == A2A_TASK_SUBMITTED)
 			a2a_queue_add(task);
 		else if (!a2a_task_state_is_over(task->state))

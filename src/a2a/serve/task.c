@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "a2a/serve/gemini.h"
 #include "a2a/serve/push.h"
 #include "a2a/serve/tasks.h"
 #include "agent/session/record.h"
@@ -207,6 +208,7 @@ void a2a_task_free(struct a2a_task *task)
 	json_decref(task->value);
 	json_decref(task->pushes);
 	json_decref(task->extensions);
+	a2a_gemini_free(task->gemini);
 	a2a_caller_unref(task->caller);
 	free(task->id);
 	free(task->context);
@@ -522,7 +524,11 @@ struct a2a_task *a2a_task_new(struct a2a_server *server, struct a2a_caller *call
 	task = task_add(server, context, value);
 	task->state = A2A_TASK_SUBMITTED;
 	task->updated_ms = tasks->last_ms;
+	if (!json_array_size(json_object_get(message, "parts"))) /* made before its first message */
+		json_array_clear(json_object_get(value, "history"));
 	a2a_store_write(task, json_pack("{s:s, s:O}", "caller", caller->name, "task", value));
+	if (a2a_gemini_is_asked(message, NULL))
+		a2a_gemini_begin(task, message);
 	tasks_trim(tasks);
 	return task;
 }
@@ -536,6 +542,7 @@ struct a2a_task *a2a_task_restore(struct a2a_server *server, struct a2a_context 
 	task->state = a2a_task_state_parse(json_string_value(state));
 	task->updated_ms = updated_ms;
 	task->last_number = last_number;
+	a2a_gemini_restore(task);
 	if (updated_ms > server->tasks->last_ms)
 		server->tasks->last_ms = updated_ms;
 	server->tasks->over_count += a2a_task_state_is_over(task->state);
@@ -562,6 +569,7 @@ void a2a_task_set(struct a2a_task *task, enum a2a_task_state state, json_t *mess
 		json_decref(metadata);
 		return;
 	}
+	metadata = a2a_gemini_metadata(task, metadata);
 	task_touch(task);
 	task->state = state;
 	a2a_moment_print(task->updated_ms, moment);
@@ -622,6 +630,12 @@ void a2a_task_note(struct a2a_task *task, const char *name, json_t *value)
 	if (task->value)
 		json_object_update(task_member(task->value, "metadata", json_object), note);
 	a2a_store_write(task, json_pack("{s:o}", "metadata", note));
+}
+
+bool a2a_task_has_prompt(const struct a2a_task *task)
+{
+	return json_array_size(json_object_get(task->value, "history")) &&
+	       !(task->gemini && a2a_task_state_asks(task->state));
 }
 
 void a2a_task_pushes_changed(struct a2a_task *task)

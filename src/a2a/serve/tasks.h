@@ -59,6 +59,9 @@ struct a2a_task *a2a_task_restore(struct a2a_server *server, struct a2a_context 
 void a2a_task_free(struct a2a_task *task);
 /* What a line of a record says of the Task: the value after it. */
 void a2a_task_replay(json_t *value, const json_t *line);
+/* Whether something is to be done for it: not before its first message, and not between two prompts
+ * (gemini.h). */
+bool a2a_task_has_prompt(const struct a2a_task *task);
 /* Whether it waits for its caller. */
 bool a2a_task_state_asks(enum a2a_task_state state);
 /* "2026-11-30T12:00:00.000Z", and back (also of other clients' forms); false: it is no moment. */

@@ -164,6 +164,8 @@ struct a2a_wire {
 	struct a2a_route_table *routes;
 	struct a2a_stdio *stdio;
 	char *origin;                   /* "http://127.0.0.1:8080" */
+	const char **hosts;             /* owned array: names that requests may have as their Host */
+	char *public_host, *name;       /* owned: that of the public URL; the address, as in a Host */
 	struct settings *settings;      /* the user's own; NULL: there are none */
 	int signal;                     /* that ends it; 0: none yet */
 };

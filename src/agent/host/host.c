@@ -88,6 +88,7 @@ static struct hooks *host_load_hooks(struct host *host)
 		.session_id = record_session_id(host->chat.record),
 		.transcript_path = record_path(host->chat.record),
 		.plans_folder = services_plans_folder(host->chat.services),
+		.caller = policy_caller(host->options.policy),
 		.environment = host->options.environment,
 		.notices = host->options.notices,
 		.ran = host_hook_ran,
@@ -196,6 +197,7 @@ static void open_telemetry(struct host *host)
 		.session_id = record_session_id(host->chat.record),
 		.model = model_id(host->model),
 		.approval_mode = policy_mode_name(host->chat.mode),
+		.caller = policy_caller(host->options.policy),
 		.interactive = host->options.interactive, .mask = host_mask_keys,
 		.notices = host->options.notices,
 	});
@@ -213,6 +215,7 @@ static void open_audit(struct host *host)
 	host->audit = audit_open(&(struct audit_options){
 		.bus = host->bus, .folder = folder,
 		.session_id = record_session_id(host->chat.record), .project = host->root,
+		.caller = policy_caller(host->options.policy),
 		.notices = host->options.notices,
 	});
 }

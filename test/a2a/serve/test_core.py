@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-PROBE = os.environ.get("CORE_PROBE") or "build/test/a2a/serve/core_probe"
+PROBE = os.environ.get("CORE_PROBE") or "build/test/a2a/core_probe"
 HASP = os.environ.get("HASP") or "build/hasp"
 SECONDS = 60
 SEND, STREAM, GET, LIST, CANCEL, SUBSCRIBE, PUSH_CREATE, PUSH_GET, PUSH_LIST, PUSH_DELETE, CARD = range(11)
