@@ -472,6 +472,10 @@
 #define LIMIT_A2A_TASKS 100000
 #define LIMIT_A2A_IDLE 8
 #define LIMIT_A2A_IDLE_MS 2000
+/* Push configurations of one task. */
+#define LIMIT_A2A_PUSH_CONFIGS 16
+/* Lines about tasks that wait until the record of their session can be written. */
+#define LIMIT_A2A_UNRECORDED 256
 /* Files of sessions, of each workspace, in which tasks of earlier runs are looked for. */
 #define LIMIT_A2A_RECORDS 10000
 /* Push configurations of one task; attempts to deliver one notification. */
