@@ -3,8 +3,8 @@
  * message, what a task works with, and its commands.
  *
  *     POST /tasks {contextId?, agentSettings?}     201 "ID"
- *     GET /tasks/metadata                          200 [{id, contextId, taskState, model, mcpServers,
- *                                                  availableTools}], 204: there are none
+ *     GET /tasks/metadata                          200 [{id, contextId, taskState, model,
+ *                                                  mcpServers, availableTools}], 204: none
  *     GET /tasks/ID/metadata                       200 {"metadata": {...}}
  *     GET /listCommands                            200 {"commands": [{name, description, arguments,
  *                                                  subCommands}]}
@@ -60,7 +60,7 @@ struct gemini_job {
 	char *argument;               /* owned */
 	const char *folder;
 	struct front_session *session; /* while `run` runs */
-	json_t *tasks;                /* what is known of tasks without a session, to be completed */
+	json_t *tasks;                /* what is known of tasks without a session */
 	bool one_task;                /* it is about one alone */
 	unsigned status;
 	json_t *answer;               /* the body; of a command that streams the prompt's text */
@@ -70,10 +70,11 @@ struct gemini_job {
 
 static void gemini_answer(struct http_request *request, unsigned status, json_t *value)
 {
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+
 	if (value)
-		a2a_http_answer(request, status, "application/json", value);
-	else
-		http_answer(request, status, NULL, NULL);
+		json_print(&text, value, 0);
+	http_answer(request, status, value ? "application/json" : NULL, value ? &text : NULL);
 	json_decref(value);
 }
 
@@ -83,7 +84,7 @@ static void gemini_refuse(struct http_request *request, unsigned status, const c
 }
 
 /* The job's answer is that it failed. */
-static void job_fail(struct gemini_job *job, const char *sentence)
+static void gemini_job_fail(struct gemini_job *job, const char *sentence)
 {
 	job->status = 500;
 	json_decref(job->answer);
@@ -91,7 +92,7 @@ static void job_fail(struct gemini_job *job, const char *sentence)
 }
 
 /* A command's answer; takes `data`. */
-static void job_answer(struct gemini_job *job, json_t *data)
+static void gemini_job_answer(struct gemini_job *job, json_t *data)
 {
 	json_decref(job->answer);
 	job->answer = json_pack("{s:s, s:o}", "name", job->command->name, "data", data);
@@ -106,14 +107,14 @@ static json_t *restore_message(const char *type, json_t *content)
 
 /* ---- commands: on a thread of the pool --------------------------------------------------- */
 
-static struct host_facts job_facts(const struct gemini_job *job)
+static struct host_facts gemini_job_facts(const struct gemini_job *job)
 {
 	return host_facts(session_host(job->session));
 }
 
 static void run_memory_list(struct gemini_job *job)
 {
-	const json_t *files = job_facts(job).memory_files;
+	const json_t *files = gemini_job_facts(job).memory_files;
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
 	json_t *file;
 	size_t i;
@@ -122,13 +123,13 @@ static void run_memory_list(struct gemini_job *job)
 	           json_array_size(files) == 1 ? "" : "s", json_array_size(files) ? ":" : ".");
 	json_array_foreach((json_t *)files, i, file)
 		buf_printf(&out, "\n%s", json_string_value(file));
-	job_answer(job, json_text(buf_view(&out)));
+	gemini_job_answer(job, json_text(buf_view(&out)));
 }
 
 /* The user's own instructions are shown to those alone who answer in the user's place. */
 static void run_memory_show(struct gemini_job *job)
 {
-	const struct host_facts facts = job_facts(job);
+	const struct host_facts facts = gemini_job_facts(job);
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 
 	if (job->caller->confirms)
@@ -138,7 +139,7 @@ static void run_memory_show(struct gemini_job *job)
 	buf_span(&out, facts.memory_project);
 	if (!out.len)
 		buf_str(&out, "There are no instructions.");
-	job_answer(job, json_text(buf_view(&out)));
+	gemini_job_answer(job, json_text(buf_view(&out)));
 }
 
 /* Its own session has just read them; those of contexts read them when they are opened. */
@@ -149,7 +150,7 @@ static void run_memory_refresh(struct gemini_job *job)
 	if (host_memory_reload(session_host(job->session), &err))
 		run_memory_list(job);
 	else
-		job_fail(job, err.message);
+		gemini_job_fail(job, err.message);
 }
 
 static void run_memory_add(struct gemini_job *job)
@@ -159,14 +160,15 @@ static void run_memory_add(struct gemini_job *job)
 	const json_t *said;
 
 	if (!*job->argument) {
-		job_answer(job, json_string("Say what to remember: {\"args\": [\"...\"]}."));
+		gemini_job_answer(job, json_string("Say what to remember: {\"args\": [\"...\"]}."));
 		return;
 	}
 	result = host_call(session_host(job->session), tool_name(TOOL_SAVE_MEMORY), arguments);
 	said = json_object_get(json_object_get(result, "error"), "message");
 	if (!said)
 		said = json_object_get(result, "message");
-	job_answer(job, json_is_string(said) ? json_incref((json_t *)said) : json_string(""));
+	gemini_job_answer(job, json_is_string(said) ? json_incref((json_t *)said) :
+	                                              json_string(""));
 }
 
 static void run_extensions(struct gemini_job *job)
@@ -184,15 +186,15 @@ static void run_extensions(struct gemini_job *job)
 		json_decref(list);
 		list = json_string("No extensions installed.");
 	}
-	job_answer(job, list);
+	gemini_job_answer(job, list);
 }
 
 /* ---- restore */
 
-static struct checkpoints *job_checkpoints(struct gemini_job *job)
+static struct checkpoints *gemini_job_checkpoints(struct gemini_job *job)
 {
 	const struct checkpoints_options options = {
-		.provider = session_provider(job->session), .home = job_facts(job).home,
+		.provider = session_provider(job->session), .home = gemini_job_facts(job).home,
 	};
 
 	return checkpoints_open(&options);
@@ -200,7 +202,7 @@ static struct checkpoints *job_checkpoints(struct gemini_job *job)
 
 static void run_restore_list(struct gemini_job *job)
 {
-	struct checkpoints *checkpoints = job_checkpoints(job);
+	struct checkpoints *checkpoints = gemini_job_checkpoints(job);
 	struct err err = ERR_INIT;
 	json_auto_t *all = checkpoints_list(checkpoints, &err);
 	json_auto_t *list = json_array();
@@ -213,7 +215,7 @@ static void run_restore_list(struct gemini_job *job)
 		                                      json_object_get(one, "callId"), "checkpoint",
 		                                      json_object_get(one, "id")));
 	json_print(&text, list, 0);
-	job_answer(job, all ? restore_message("info", json_text(buf_view(&text))) :
+	gemini_job_answer(job, all ? restore_message("info", json_text(buf_view(&text))) :
 	                      restore_message("error", json_text(span_str(err.message))));
 	checkpoints_close(checkpoints);
 }
@@ -236,7 +238,7 @@ static bool restore_is_allowed(const struct gemini_job *job, const json_t *previ
 			.mode = session_mode(job->session), .changes = POLICY_EDITS,
 		};
 
-		policy_decide(job_facts(job).policy, &call, &verdict);
+		policy_decide(gemini_job_facts(job).policy, &call, &verdict);
 		ok = verdict.decision == POLICY_ALLOW;
 		if (!ok)
 			*ret_why = mem_strdup(verdict.message);
@@ -272,12 +274,12 @@ static void run_restore(struct gemini_job *job)
 	struct checkpoints *checkpoints;
 
 	if (!*job->argument) {
-		job_answer(job, restore_message("error", json_string(
+		gemini_job_answer(job, restore_message("error", json_string(
 			"Name a checkpoint: {\"args\": [\"ID\"]}. \"restore list\" has them.")));
 		return;
 	}
-	checkpoints = job_checkpoints(job);
-	job_answer(job, restore_run(job, checkpoints));
+	checkpoints = gemini_job_checkpoints(job);
+	gemini_job_answer(job, restore_run(job, checkpoints));
 	checkpoints_close(checkpoints);
 }
 
@@ -329,7 +331,7 @@ static const struct gemini_command *gemini_command(const char *name)
 }
 
 /* Those beneath `parent` (NULL: at the top), as the client lists them; a new reference. */
-static json_t *commands_of(const char *parent)
+static json_t *gemini_commands_of(const char *parent)
 {
 	json_t *list = json_array();
 
@@ -345,7 +347,7 @@ static json_t *commands_of(const char *parent)
 			json_array_append_new(list, json_pack(
 				"{s:s, s:s, s:O, s:o}", "name", row->name, "description",
 				row->about, "arguments", arguments, "subCommands",
-				parent ? json_array() : commands_of(row->name)));
+				parent ? json_array() : gemini_commands_of(row->name)));
 		json_decref(arguments);
 	}
 	return list;
@@ -353,12 +355,12 @@ static json_t *commands_of(const char *parent)
 
 /* ---- jobs --------------------------------------------------------------------------------- */
 
-static struct gemini_job *job_of(struct loop_job *loop_job)
+static struct gemini_job *gemini_job_of(struct loop_job *loop_job)
 {
 	return (struct gemini_job *)((char *)loop_job - offsetof(struct gemini_job, job));
 }
 
-static void job_free(struct gemini_job *job)
+static void gemini_job_free(struct gemini_job *job)
 {
 	json_decref(job->answer);
 	json_decref(job->tasks);
@@ -368,15 +370,15 @@ static void job_free(struct gemini_job *job)
 }
 
 /* As a2a_held.closed. */
-static void job_closed(struct a2a_held *held)
+static void gemini_job_closed(struct a2a_held *held)
 {
 	((struct gemini_job *)held)->request = NULL;
 }
 
-/* As loop_job.run: in a session of its own, which is not recorded, because nothing is said in it. */
-static void job_run(struct loop_job *loop_job)
+/* As loop_job.run: in a session of its own, which is not recorded: nothing is said in it. */
+static void gemini_job_run(struct loop_job *loop_job)
 {
-	struct gemini_job *job = job_of(loop_job);
+	struct gemini_job *job = gemini_job_of(loop_job);
 	struct cancel cancel;
 	struct session_request request = *job->server->options->request;
 	struct err err = ERR_INIT;
@@ -392,17 +394,17 @@ static void job_run(struct loop_job *loop_job)
 	if (session_load(job->session, &err) && session_open(job->session, NULL, &err))
 		job->run(job);
 	else
-		job_fail(job, err.message);
+		gemini_job_fail(job, err.message);
 	session_free(job->session);
 	job->session = NULL;
 	cancel_release(&cancel);
 }
 
-static void job_start(struct gemini_job *job, void (*then)(struct loop_job *job))
+static void gemini_job_start(struct gemini_job *job, void (*then)(struct loop_job *job))
 {
-	job->held = (struct a2a_held){ job_closed, NULL };
+	job->held = (struct a2a_held){ gemini_job_closed, NULL };
 	http_request_set_data(job->request, &job->held);
-	job->job.run = job_run;
+	job->job.run = gemini_job_run;
 	job->job.then = then;
 	loop_job_start(job->server->loop, job->server->pool, &job->job);
 }
@@ -419,16 +421,16 @@ static const char *gemini_folder(const struct a2a_server *server, const struct a
 }
 
 /* As loop_job.then. */
-static void job_ended(struct loop_job *loop_job)
+static void gemini_job_ended(struct loop_job *loop_job)
 {
-	struct gemini_job *job = job_of(loop_job);
+	struct gemini_job *job = gemini_job_of(loop_job);
 
 	if (job->request) {
 		http_request_set_data(job->request, NULL);
 		gemini_answer(job->request, job->status, job->answer);
 		job->answer = NULL;
 	}
-	job_free(job);
+	gemini_job_free(job);
 }
 
 /* ---- init: a task whose events are the answer --------------------------------------------- */
@@ -440,22 +442,24 @@ struct gemini_stream {
 	struct http_request *request;
 };
 
-static void stream_leave(struct gemini_stream *stream)
+static void gemini_stream_leave(struct gemini_stream *stream)
 {
 	a2a_task_unfollow(stream->task, &stream->follower);
 	free(stream);
 }
 
 /* As a2a_held.closed. */
-static void stream_closed(struct a2a_held *held)
+static void gemini_stream_closed(struct a2a_held *held)
 {
-	stream_leave((struct gemini_stream *)held);
+	gemini_stream_leave((struct gemini_stream *)held);
 }
 
-static void stream_write(struct http_request *request, const char *id, const json_t *response)
+static void gemini_stream_write(struct http_request *request, const char *id,
+                                const json_t *response)
 {
 	json_auto_t *event = a2a_version_event(A2A_V0_3, response);
-	json_auto_t *line = json_pack("{s:s, s:s, s:O}", "jsonrpc", "2.0", "id", id, "result", event);
+	json_auto_t *line = json_pack("{s:s, s:s, s:O}", "jsonrpc", "2.0", "id", id, "result",
+	                              event);
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 
 	buf_str(&out, "data: ");
@@ -465,19 +469,20 @@ static void stream_write(struct http_request *request, const char *id, const jso
 }
 
 /* As a2a_follower.event. */
-static void stream_event(struct a2a_follower *follower, const json_t *response, uint64_t number)
+static void gemini_stream_event(struct a2a_follower *follower, const json_t *response,
+                                uint64_t number)
 {
-	struct gemini_stream *stream =
-		(struct gemini_stream *)((char *)follower - offsetof(struct gemini_stream, follower));
+	struct gemini_stream *stream = (struct gemini_stream *)((char *)follower -
+		offsetof(struct gemini_stream, follower));
 	struct a2a_task *task = stream->task;
 	struct http_request *request = stream->request;
 
 	(void)number;
-	stream_write(request, task->id, response);
+	gemini_stream_write(request, task->id, response);
 	if (!a2a_task_state_is_over(task->state) && !a2a_task_state_asks(task->state))
 		return;
 	http_request_set_data(request, NULL);
-	stream_leave(stream);
+	gemini_stream_leave(stream);
 	http_stream_end(request);
 }
 
@@ -493,7 +498,7 @@ static void init_answer_without(struct gemini_job *job)
 		"contextId", context, "metadata", "coderAgent", "kind", "text-content");
 
 	http_stream_begin(job->request);
-	stream_write(job->request, id, response);
+	gemini_stream_write(job->request, id, response);
 	http_stream_end(job->request);
 }
 
@@ -508,17 +513,18 @@ static void init_begin(struct gemini_job *job)
 	struct gemini_stream *stream;
 
 	if (!task) {
-		a2a_http_refuse(job->request, &fault);
+		gemini_refuse(job->request, 500, fault.sentence);
+		a2a_fault_release(&fault);
 		return;
 	}
 	stream = mem_alloc(1, sizeof(*stream));
-	*stream = (struct gemini_stream){ .held = { stream_closed, NULL },
-		                          .follower.event = stream_event, .task = task,
+	*stream = (struct gemini_stream){ .held = { gemini_stream_closed, NULL },
+		                          .follower.event = gemini_stream_event, .task = task,
 		                          .request = job->request };
 	http_stream_begin(job->request);
 	http_request_set_data(job->request, &stream->held);
 	json_auto_t *first = json_pack("{s:o}", "task", a2a_task_value(task, -1, true));
-	stream_write(job->request, task->id, first);
+	gemini_stream_write(job->request, task->id, first);
 	a2a_task_follow(task, &stream->follower);
 	a2a_queue_add(task);
 	a2a_queue_next(job->server);
@@ -527,7 +533,7 @@ static void init_begin(struct gemini_job *job)
 /* As loop_job.then. */
 static void init_ended(struct loop_job *loop_job)
 {
-	struct gemini_job *job = job_of(loop_job);
+	struct gemini_job *job = gemini_job_of(loop_job);
 
 	if (job->request) {
 		http_request_set_data(job->request, NULL);
@@ -540,7 +546,7 @@ static void init_ended(struct loop_job *loop_job)
 			init_answer_without(job);
 		}
 	}
-	job_free(job);
+	gemini_job_free(job);
 }
 
 /* ---- POST /executeCommand ----------------------------------------------------------------- */
@@ -558,7 +564,7 @@ static char *arguments_text(const json_t *args)
 }
 
 /* The caller's reference is taken over. */
-static struct gemini_job *job_new(struct a2a_server *server, struct a2a_caller *caller,
+static struct gemini_job *gemini_job_new(struct a2a_server *server, struct a2a_caller *caller,
                                   struct http_request *request)
 {
 	struct gemini_job *job = mem_alloc(1, sizeof(*job));
@@ -568,7 +574,7 @@ static struct gemini_job *job_new(struct a2a_server *server, struct a2a_caller *
 	return job;
 }
 
-static void take_command(struct a2a_server *server, struct a2a_caller *caller,
+static void gemini_take_command(struct a2a_server *server, struct a2a_caller *caller,
                          struct http_request *request, const json_t *body)
 {
 	const char *name = json_string_value(json_object_get(body, "command"));
@@ -581,15 +587,16 @@ static void take_command(struct a2a_server *server, struct a2a_caller *caller,
 	} else if (args && !json_is_null(args) && !json_is_array(args)) {
 		gemini_refuse(request, 400, "\"args\" must be an array.");
 	} else if (!command) {
-		gemini_refuse(request, 404, "There is no such command; GET /listCommands has them.");
+		gemini_refuse(request, 404, "There is no such command; GET /listCommands has "
+		              "them.");
 	} else if (!gemini_folder(server, caller)) {
 		gemini_refuse(request, 400, "This caller has no workspace.");
 	} else {
-		job = job_new(server, a2a_caller_ref(caller), request);
+		job = gemini_job_new(server, a2a_caller_ref(caller), request);
 		job->command = command;
 		job->run = command->run;
 		job->argument = arguments_text(args);
-		job_start(job, command->streams ? init_ended : job_ended);
+		gemini_job_start(job, command->streams ? init_ended : gemini_job_ended);
 	}
 }
 
@@ -622,8 +629,9 @@ static void run_metadata(struct gemini_job *job)
 		json_object_set(one, "mcpServers", list);
 		json_object_set(one, "availableTools", tools);
 	}
-	job->answer = job->one_task ? json_pack("{s:O}", "metadata", json_array_get(job->tasks, 0)) :
-	                              json_incref(job->tasks);
+	job->answer = job->one_task ?
+		json_pack("{s:O}", "metadata", json_array_get(job->tasks, 0)) :
+		json_incref(job->tasks);
 }
 
 static json_t *task_metadata(const struct a2a_task *task)
@@ -632,7 +640,7 @@ static json_t *task_metadata(const struct a2a_task *task)
 	                 a2a_gemini_state(task->state));
 }
 
-static void take_metadata(struct a2a_server *server, struct a2a_caller *caller,
+static void gemini_take_metadata(struct a2a_server *server, struct a2a_caller *caller,
                           struct http_request *request, const char *id)
 {
 	struct gemini_job *job;
@@ -653,16 +661,16 @@ static void take_metadata(struct a2a_server *server, struct a2a_caller *caller,
 			gemini_answer(request, 204, NULL);
 		return;
 	}
-	job = job_new(server, a2a_caller_ref(caller), request);
+	job = gemini_job_new(server, a2a_caller_ref(caller), request);
 	job->tasks = tasks;
 	job->one_task = id != NULL;
 	job->run = run_metadata;
-	job_start(job, job_ended);
+	gemini_job_start(job, gemini_job_ended);
 }
 
 /* ---- POST /tasks --------------------------------------------------------------------------- */
 
-static void take_task(struct a2a_server *server, struct a2a_caller *caller,
+static void gemini_take_task(struct a2a_server *server, struct a2a_caller *caller,
                       struct http_request *request, const json_t *body)
 {
 	const json_t *settings = json_object_get(body, "agentSettings");
@@ -730,17 +738,18 @@ void a2a_gemini_take(struct a2a_server *server, struct a2a_caller *caller,
 	struct err err = ERR_INIT;
 	json_auto_t *body = NULL;
 
-	if (posts && !json_parse(text, &body, &err))
+	if (posts && !json_parse_foreign(text, LIMIT_A2A_DEPTH, &body, NULL, &err))
 		gemini_refuse(request, 400, err.message);
 	else if (posts && !json_is_object(body))
 		gemini_refuse(request, 400, "The body must be a JSON object.");
 	else if (!strcmp(path, "/tasks"))
-		take_task(server, caller, request, body);
+		gemini_take_task(server, caller, request, body);
 	else if (!strcmp(path, "/executeCommand"))
-		take_command(server, caller, request, body);
+		gemini_take_command(server, caller, request, body);
 	else if (!strcmp(path, "/listCommands"))
-		gemini_answer(request, 200, json_pack("{s:o}", "commands", commands_of(NULL)));
+		gemini_answer(request, 200, json_pack("{s:o}", "commands",
+		                                      gemini_commands_of(NULL)));
 	else
-		take_metadata(server, caller, request, id);
+		gemini_take_metadata(server, caller, request, id);
 	a2a_caller_unref(caller);
 }

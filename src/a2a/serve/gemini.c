@@ -12,7 +12,7 @@
 
 struct a2a_gemini {
 	char *message_id;  /* of the agent's message that is under way */
-	json_t *calls;     /* {callId: the data of its last update}; those that are over are removed */
+	json_t *calls;     /* {callId: the data of its last update}, of those that are not over */
 	char *model;
 	json_t *usage;     /* of the last reply; or NULL */
 };
@@ -140,7 +140,7 @@ static void gemini_turn(struct a2a_task *task)
 
 /* ---- calls ------------------------------------------------------------------------------ */
 
-static const char *text_of(const json_t *object, const char *name)
+static const char *gemini_text(const json_t *object, const char *name)
 {
 	const char *text = json_string_value(json_object_get(object, name));
 
@@ -157,30 +157,30 @@ static void gemini_call_say(struct a2a_task *task, json_t *call, const char *kin
 /* A call under Gemini CLI's names, for clients that show calls by these. */
 static json_t *gemini_call_new(const struct a2a_task *task, const json_t *message)
 {
-	const struct tool_info *info = tool_info_find(text_of(message, "toolName"));
+	const struct tool_info *info = tool_info_find(gemini_text(message, "toolName"));
 	const json_t *arguments = json_object_get(message, "arguments");
 	json_t *args = tool_info_gemini(info, arguments);
-	const char *name = info && info->gemini ? info->gemini : text_of(message, "toolName");
+	const char *name = info && info->gemini ? info->gemini : gemini_text(message, "toolName");
 
 	if (!args)
 		args = arguments ? json_incref((json_t *)arguments) : json_object();
 	return json_pack("{s:{s:O, s:s, s:o, s:b, s:s}, s:{s:s, s:s, s:s, s:s, s:b, s:b}}",
 	                 "request", "callId", json_object_get(message, "callId"), "name", name,
 	                 "args", args, "isClientInitiated", false, "prompt_id", task->id,
-	                 "tool", "name", name, "displayName", text_of(message, "title"),
-	                 "description", text_of(message, "description"), "kind",
+	                 "tool", "name", name, "displayName", gemini_text(message, "title"),
+	                 "description", gemini_text(message, "description"), "kind",
 	                 tool_kind_name(info ? info->kind : TOOL_KIND_OTHER), "isOutputMarkdown",
 	                 false, "canUpdateOutput", info && info->runs);
 }
 
 static json_t *gemini_call(const struct a2a_task *task, const json_t *message)
 {
-	return json_object_get(task->gemini->calls, text_of(message, "callId"));
+	return json_object_get(task->gemini->calls, gemini_text(message, "callId"));
 }
 
 static bool call_is(const json_t *call, const char *status)
 {
-	return !strcmp(text_of(call, "status"), status);
+	return !strcmp(gemini_text(call, "status"), status);
 }
 
 static void gemini_call_begins(struct a2a_task *task, const json_t *message)
@@ -192,7 +192,7 @@ static void gemini_call_begins(struct a2a_task *task, const json_t *message)
 	if (!json_object_size(task->gemini->calls))
 		a2a_task_set(task, A2A_TASK_WORKING, NULL, NULL);
 	call = gemini_call_new(task, message);
-	json_object_set_new(task->gemini->calls, text_of(message, "callId"), call);
+	json_object_set_new(task->gemini->calls, gemini_text(message, "callId"), call);
 	gemini_call_say(task, call, "tool-call-update", "scheduled");
 }
 
@@ -211,7 +211,7 @@ static void gemini_call_output(struct a2a_task *task, const json_t *message)
 	if (!call || !json_string_length(json_object_get(message, "text")))
 		return;
 	gemini_call_runs(task, call);
-	id = mem_printf("tool-%s-output", text_of(message, "callId"));
+	id = mem_printf("tool-%s-output", gemini_text(message, "callId"));
 	a2a_task_add(task, json_pack("{s:o, s:[{s:O}]}", "artifactId", json_text(span_str(id)),
 	                             "parts", "text", json_object_get(message, "text")),
 	             true, false);
@@ -245,14 +245,14 @@ static json_t *gemini_response(const json_t *call, const json_t *message)
 	json_t *response = json_pack(
 		"{s:O, s:[{s:{s:O, s:s, s:{s:O}}}], s:o, s:I}", "callId", id, "responseParts",
 		"functionResponse", "id", id, "name",
-		text_of(json_object_get(call, "request"), "name"), "response",
+		gemini_text(json_object_get(call, "request"), "name"), "response",
 		error ? "error" : "output", display, "resultDisplay", gemini_display(call, message),
 		"contentLength", (json_int_t)json_string_length(display));
 
 	if (error) {
 		json_object_set(response, "errorType", json_object_get(error, "type"));
-		json_object_set_new(response, "error",
-		                    json_pack("{s:O*}", "message", json_object_get(error, "message")));
+		json_object_set_new(response, "error", json_pack(
+			"{s:O*}", "message", json_object_get(error, "message")));
 	}
 	return response;
 }
@@ -260,7 +260,7 @@ static json_t *gemini_response(const json_t *call, const json_t *message)
 static void gemini_call_ends(struct a2a_task *task, const json_t *message)
 {
 	json_t *call = json_incref(gemini_call(task, message));
-	const char *status = text_of(message, "status");
+	const char *status = gemini_text(message, "status");
 
 	if (!call)
 		return;
@@ -268,7 +268,7 @@ static void gemini_call_ends(struct a2a_task *task, const json_t *message)
 		gemini_call_runs(task, call);
 	json_object_set_new(call, "response", gemini_response(call, message));
 	gemini_call_say(task, call, "tool-call-update", status);
-	json_object_del(task->gemini->calls, text_of(message, "callId"));
+	json_object_del(task->gemini->calls, gemini_text(message, "callId"));
 	json_decref(call);
 }
 
@@ -336,14 +336,14 @@ static void gemini_usage(struct a2a_gemini *gemini, const json_t *usage)
 
 static bool is_main(const json_t *message)
 {
-	return !strcmp(text_of(message, "role"), "main");
+	return !strcmp(gemini_text(message, "role"), "main");
 }
 
 static void gemini_thought(struct a2a_task *task, const json_t *message)
 {
 	gemini_say(task, "thought",
-	           json_pack("[{s:{s:s, s:s}}]", "data", "subject", text_of(message, "subject"),
-	                     "description", text_of(message, "text")), true);
+	           json_pack("[{s:{s:s, s:s}}]", "data", "subject", gemini_text(message, "subject"),
+	                     "description", gemini_text(message, "text")), true);
 }
 
 static void gemini_bus(struct a2a_task *task, enum bus_topic topic, const json_t *message)
@@ -404,7 +404,8 @@ static void gemini_failed(struct a2a_task *task, const struct err *err)
 	json_t *metadata = gemini_metadata(task->gemini, "state-change");
 
 	json_object_set_new(metadata, "error", json_text(span_str(err->message)));
-	a2a_task_set(task, A2A_TASK_WORKING, a2a_task_message_text(task, "%s", err->message), metadata);
+	a2a_task_set(task, A2A_TASK_WORKING, a2a_task_message_text(task, "%s", err->message),
+	             metadata);
 }
 
 void a2a_gemini_end(struct a2a_task *task, const struct front_event *event, bool canceled)

@@ -31,8 +31,8 @@
 #include "bus/bus.h"
 #include "front/front.h"
 
-#define A2A_GEMINI_URI \
-	"https://github.com/google-gemini/gemini-cli/blob/main/docs/a2a/developer-profile/v0/spec.md"
+#define A2A_GEMINI_URI "https://github.com/google-gemini/gemini-cli/blob/main/docs/a2a/" \
+	"developer-profile/v0/spec.md"
 
 struct a2a_gemini;
 

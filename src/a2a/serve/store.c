@@ -56,6 +56,7 @@ static struct a2a_context *context_add(struct a2a_server *server, const char *id
 
 static void context_free(struct a2a_context *context)
 {
+	json_decref(context->pending);
 	a2a_caller_unref(context->caller);
 	free(context->caller_name);
 	free(context->id);
@@ -159,17 +160,37 @@ static bool store_append(struct a2a_context *context, const json_t *line, struct
 	return ok;
 }
 
+static bool store_put(struct a2a_context *context, const json_t *line, struct err *err)
+{
+	return (context->session && a2a_local_record(context, line)) ||
+	       store_append(context, line, err);
+}
+
+/* What waits because the session is open in another program, or the disk was full. */
+static bool store_flush(struct a2a_context *context, struct err *err)
+{
+	while (json_array_size(context->pending)) {
+		if (!store_put(context, json_array_get(context->pending, 0), err))
+			return false;
+		json_array_remove(context->pending, 0);
+	}
+	return true;
+}
+
 void a2a_store_write(struct a2a_task *task, json_t *line)
 {
 	struct a2a_context *context = a2a_context_find(task->server, task->context);
 	struct err err = ERR_INIT;
 
 	json_object_set_new(line, "id", json_string(task->id));
-	/* What cannot be recorded is lost with the server, which goes on. */
-	if (!(context->session && a2a_local_record(context, line)) &&
-	    !store_append(context, line, &err))
-		if (task->server->warn)
+	if (!store_flush(context, &err) || !store_put(context, line, &err)) {
+		if (!context->pending)
+			context->pending = json_array();
+		if (!json_array_size(context->pending) && task->server->warn)
 			task->server->warn(task->server, err.message);
+		if (json_array_size(context->pending) < LIMIT_A2A_UNRECORDED)
+			json_array_append(context->pending, line);
+	}
 	json_decref(line);
 }
 
@@ -371,6 +392,7 @@ void a2a_core_close(struct a2a_server *server)
 {
 	struct a2a_tasks *tasks = server->tasks;
 	struct a2a_context *context, *next;
+	struct err ignored = ERR_INIT;
 
 	if (!tasks)
 		return;
@@ -380,6 +402,7 @@ void a2a_core_close(struct a2a_server *server)
 	for (size_t i = 0; i < A2A_TABLE_SIZE; i++)
 		for (context = tasks->contexts[i]; context; context = next) {
 			next = context->next;
+			store_flush(context, &ignored);
 			context_free(context);
 		}
 	for (size_t i = 0; i < tasks->home_count; i++)

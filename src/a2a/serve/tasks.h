@@ -22,6 +22,7 @@ struct a2a_context {
 	char *caller_name;
 	const char *folder;           /* one of options->folders */
 	char *file;                   /* its record; NULL: there is none (yet) */
+	json_t *pending;              /* lines that could not be written yet; or NULL */
 	struct a2a_local_session *session; /* local.c's; NULL: it is not open */
 };
 
