@@ -67,6 +67,8 @@ SETS = {
     "codex-acp": Set(("@zed-industries/codex-acp@0.16.0",), "the same"),
     "a2a": Set(("@a2a-js/sdk@1.3.0", "express@5.3.0"), "agents of the official SDK: A2A 1.0"),
     "a2a03": Set(("@a2a-js/sdk@0.3.14", "express@5.3.0"), "the same: A2A 0.3"),
+    "gemini-a2a": Set(("@google/gemini-cli-a2a-server@0.25.2", "dotenv@17.2.3"),
+                      "an A2A server, beside hasp serve a2a; it needs dotenv and does not say so"),
     "ws": Set(("ws@8.18.3",), "WebSockets: servers that the MCP client is tested with"),
     "filesystem": Set(("@modelcontextprotocol/server-filesystem@2026.8.31",),
                       "the server that script/bench compares with; one that hasp uses"),

@@ -41,7 +41,8 @@ static void read_settings(struct agent *agent)
 	agent->detect_loops = !setting_bool(settings, "model.disableLoopDetection", false);
 	/* What is allowed for longer than one call is for trusted folders. */
 	agent->may_always = !setting_bool(settings, "security.disableAlwaysAllow", false) &&
-	                    (!settings || settings_trusted(settings));
+	                    (!settings || settings_trusted(settings)) &&
+	                    !policy_caller(agent->options.policy);
 	agent->may_save = setting_bool(settings, "security.enablePermanentToolApproval", false);
 	agent->trusted = settings && settings_trusted(settings);
 	agent->compression_threshold =

@@ -47,6 +47,7 @@ struct audit_options {
 	const char *folder;      /* of the records; made when the first is written */
 	const char *session_id;
 	const char *project;     /* the workspace's folder */
+	const char *caller;      /* whose tasks the session carries out; NULL: the user's */
 	struct notices notices;  /* that a record cannot be written, once; until audit_close */
 };
 

@@ -13,7 +13,7 @@
 
 struct audit {
 	struct audit_options options; /* its texts are owned */
-	char *folder, *session_id, *project;
+	char *folder, *session_id, *project, *caller;
 	pthread_mutex_t lock;         /* of session_id */
 	unsigned listener;
 	bool failed;                  /* reported */
@@ -198,9 +198,9 @@ static void audit_hear(void *data, enum bus_topic topic, const json_t *message)
 		if (rows[i].topic != topic)
 			continue;
 		pthread_mutex_lock(&audit->lock);
-		record = json_pack("{s:s*, s:s*, s:s, s:O*}", "session", audit->session_id,
-		                   "project", audit->project, "event", rows[i].event, "question",
-		                   id);
+		record = json_pack("{s:s*, s:s*, s:s*, s:s, s:O*}", "session", audit->session_id,
+		                   "project", audit->project, "caller", audit->caller, "event",
+		                   rows[i].event, "question", id);
 		pthread_mutex_unlock(&audit->lock);
 		if (strcmp(rows[i].event, "question") == 0 ||
 		    strcmp(rows[i].event, "answer") == 0)
@@ -221,6 +221,7 @@ struct audit *audit_open(const struct audit_options *options)
 	audit->folder = mem_strdup(options->folder);
 	audit->session_id = mem_strdup(options->session_id);
 	audit->project = mem_strdup(options->project);
+	audit->caller = mem_strdup(options->caller);
 	pthread_mutex_init(&audit->lock, NULL);
 	audit->listener = bus_subscribe(options->bus, BUS_NONE, audit_hear, audit);
 	return audit;
@@ -245,5 +246,6 @@ void audit_close(struct audit *audit)
 	free(audit->folder);
 	free(audit->session_id);
 	free(audit->project);
+	free(audit->caller);
 	free(audit);
 }

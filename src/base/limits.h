@@ -442,6 +442,49 @@
 /* Bytes of events that may wait for a page before no more are taken for it. */
 #define LIMIT_WEB_WAITING ((size_t)256 << 10)
 
+/* The A2A server (a2a/serve/): tasks that run together, unless it is set; that wait to begin, of
+ * one caller and of all, and bytes of their messages; that wait for an answer, and for how long. */
+#define LIMIT_A2A_RUNNING 4
+#define LIMIT_A2A_WAITING 1000
+#define LIMIT_A2A_WAITING_BYTES ((size_t)64 << 20)
+#define LIMIT_A2A_ASKING 64
+#define LIMIT_A2A_ASKING_MS (60u * 60 * 1000)
+/* Bytes of a request: a message with files in base64; parts of a message, as elements of any other
+ * list in a request; streams that are open, and what of each may wait for its client. */
+#define LIMIT_A2A_BODY_BYTES ((size_t)16 << 20)
+#define LIMIT_A2A_PARTS 256
+#define LIMIT_A2A_STREAMS 256
+#define LIMIT_A2A_STREAM_WAITING ((size_t)256 << 10)
+/* Nesting of a request: data parts and metadata are the deepest; wrong fields that a refusal names;
+ * ids that clients choose; extensions that one request asks for. */
+#define LIMIT_A2A_DEPTH 64
+#define LIMIT_A2A_VIOLATIONS 16
+#define LIMIT_A2A_ID_BYTES 256
+#define LIMIT_A2A_EXTENSIONS 32
+/* Of one task: messages that join it; bytes of its artifacts, and of one difference or answer;
+ * bytes of events for streams that come again. */
+#define LIMIT_A2A_HISTORY 200
+#define LIMIT_A2A_ARTIFACTS 256
+#define LIMIT_A2A_ARTIFACT_BYTES ((size_t)4 << 20)
+#define LIMIT_A2A_RECENT_BYTES ((size_t)64 << 10)
+/* Tasks that are over and kept in memory (others are read from their records), and tasks that are
+ * known at all; a session without a task stays open for a while, if there are not too many. */
+#define LIMIT_A2A_KEPT 256
+#define LIMIT_A2A_TASKS 100000
+#define LIMIT_A2A_IDLE 8
+#define LIMIT_A2A_IDLE_MS 2000
+/* Lines about tasks that wait until the record of their session can be written. */
+#define LIMIT_A2A_UNRECORDED 256
+/* Files of sessions, of each workspace, in which tasks of earlier runs are looked for. */
+#define LIMIT_A2A_RECORDS 10000
+/* Push configurations of one task; attempts to deliver one notification. */
+#define LIMIT_A2A_PUSH_CONFIGS 16
+#define LIMIT_A2A_PUSH_TRIES 5
+/* How long tasks that run may go on at the server's end. */
+#define LIMIT_A2A_DRAIN_MS 30000
+/* The agent card, with the extensions that it names. */
+#define LIMIT_A2A_CARD_BYTES ((size_t)1 << 20)
+
 /* An editor's requests (acp/) without an answer, and its sessions: each session has a thread, and
  * a worker. */
 #define LIMIT_ACP_REQUESTS 256

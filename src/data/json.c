@@ -96,6 +96,38 @@ json_t *json_base64(struct span bytes)
 	return json_text(span_of(out, len));
 }
 
+static int base64_value(char c)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const char *found = c ? strchr(digits, c) : NULL;
+
+	return found ? (int)(found - digits) : -1;
+}
+
+bool json_base64_read(struct span text, struct buf *out)
+{
+	size_t padding = span_ends(text, SPAN("==")) ? 2 : span_ends(text, SPAN("=")) ? 1 : 0;
+
+	if (text.len % 4)
+		return false;
+	for (size_t i = 0; i < text.len; i += 4) {
+		size_t missing = i + 4 == text.len ? padding : 0;
+		unsigned word = 0;
+
+		for (size_t j = 0; j < 4; j++) {
+			int digit = j < 4 - missing ? base64_value(text.data[i + j]) : 0;
+
+			if (digit < 0)
+				return false;
+			word = word << 6 | (unsigned)digit;
+		}
+		for (size_t j = 0; j < 3 - missing; j++)
+			buf_char(out, (char)(word >> (16 - 8 * j)));
+	}
+	return !out->overflowed;
+}
+
 bool json_lists(const json_t *array, struct span text)
 {
 	const json_t *item;

@@ -149,13 +149,18 @@ static bool session_open_policy(struct front_session *session, struct err *err)
 	};
 
 	session->step = SESSION_STEP_POLICY;
-	return prepare_policy(&sources, &session->notices, &session->policy, err);
+	if (!prepare_policy(&sources, &session->notices, &session->policy, err))
+		return false;
+	policy_set_caller(session->policy, session->request.caller);
+	return true;
 }
 
 static bool session_find_resumed(struct front_session *session, const char *which,
                                  struct err *err)
 {
 	session->step = SESSION_STEP_RESUMED;
+	if (!which)
+		session->resume_file = mem_strdup(session->request.resume_file);
 	return !which || sessions_find_in(session->folder, which, &session->resume_file, err);
 }
 

@@ -62,6 +62,8 @@ struct session_request {
 	const json_t *extensions;
 	bool skip_trust, ignore_env_files;
 	const char *mode;                /* a word; NULL: the setting */
+	const char *caller;              /* whose tasks it carries out, as policy_set_caller has
+	                                  * it; NULL: the user's */
 	const char *const *policies, *const *admin_policies; /* files; NULL-terminated */
 	const char *const *own_tools;    /* names of tools that the front adds (host_add_tool) */
 	/* Fills what the user asks of the sandbox, and of where work runs; everything else stays
@@ -72,6 +74,8 @@ struct session_request {
 	const char *program;             /* as worker_options.program */
 	/* host_options has these. */
 	const char *model, *record_file, *session_id, *import_file;
+	const char *resume_file;         /* of a session that goes on, where session_open names none:
+	                                  * also one in which nothing was said yet */
 	bool interactive, watched, asks_together, checkpoints;
 	const char *const *environment;  /* of hooks; NULL: this process's, scrubbed */
 	struct cancel *cancel;

@@ -83,6 +83,8 @@ static json_t *whole_input(struct hooks *hooks, enum hook_event event, const jso
 	json_object_set_new(whole, "cwd", json_name(hooks->cwd ? hooks->cwd : ""));
 	json_object_set_new(whole, "hook_event_name", json_string(hook_event_name(event)));
 	json_object_set_new(whole, "timestamp", json_string(now));
+	if (hooks->caller)
+		json_object_set_new(whole, "caller", json_text(span_str(hooks->caller)));
 	if (input)
 		json_object_update(whole, (json_t *)input);
 	return whole;

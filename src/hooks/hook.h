@@ -67,7 +67,8 @@ struct hook_group {
 };
 
 struct hooks {
-	char *project, *cwd, *here, *session_id, *transcript_path, *plans_folder, *trust_file;
+	char *project, *cwd, *here, *session_id, *transcript_path, *plans_folder, *trust_file,
+	     *caller;
 	char *guards;           /* of hooks_options */
 	char **environment;     /* owned copy */
 	char **roots;           /* owned; what commands of the workspace may write (held.c) */

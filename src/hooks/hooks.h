@@ -74,6 +74,8 @@ struct hooks_options {
 	const char *session_id;
 	const char *transcript_path; /* "" while there is none */
 	const char *plans_folder;    /* GEMINI_PLANS_DIR; or NULL */
+	const char *caller;          /* whose tasks the session carries out (policy_caller):
+	                              * `caller` of each event; NULL: the user's */
 	char *const *environment;    /* "NAME=VALUE", scrubbed by the caller; NULL-terminated */
 	const char *trust_file;      /* ~/.gemini/trusted_hooks.json; hasp-trusted-files.json is in
 	                              * the same folder */

@@ -110,6 +110,7 @@ struct hooks *hooks_new(const struct hooks_options *options)
 	hooks->project = mem_strdup(options->project);
 	hooks->cwd = mem_strdup(options->cwd);
 	hooks->here = mem_strdup(options->here);
+	hooks->caller = mem_strdup(options->caller);
 	hooks_set_session(hooks, options->session_id, options->transcript_path,
 	                  options->plans_folder);
 	hooks->trust_file = mem_strdup(options->trust_file);
@@ -229,6 +230,7 @@ void hooks_free(struct hooks *hooks)
 	free(hooks->project);
 	free(hooks->cwd);
 	free(hooks->here);
+	free(hooks->caller);
 	free(hooks->session_id);
 	free(hooks->transcript_path);
 	free(hooks->plans_folder);

@@ -209,7 +209,17 @@ static void check_safety(const struct policy *policy, const struct policy_call *
 
 /* ---- the verdict ------------------------------------------------------------------------ */
 
-static char *verdict_message(const struct policy_call *call, const struct outcome *outcome)
+/* What a caller's task may not do, and the rule that would permit it. */
+static char *message_for_caller(const struct policy *policy, const struct policy_call *call)
+{
+	return mem_printf("No rule lets the caller \"%s\" use %s. To permit it, the user adds to a "
+	                  "file in ~/.gemini/policies: [[rule]] caller = \"%s\", toolName = "
+	                  "\"%s\", decision = \"allow\" and a priority.", policy->caller,
+	                  call->tool, policy->caller, call->tool);
+}
+
+static char *verdict_message(const struct policy *policy, const struct policy_call *call,
+                             const struct outcome *outcome)
 {
 	if (outcome->said)
 		return mem_strdup(outcome->said);
@@ -217,6 +227,8 @@ static char *verdict_message(const struct policy_call *call, const struct outcom
 		return mem_strdup(outcome->rule->message);
 	if (outcome->why)
 		return mem_strdup(outcome->why);
+	if (!outcome->rule && outcome->decision == POLICY_DENY && policy->caller)
+		return message_for_caller(policy, call);
 	if (!outcome->rule && outcome->decision == POLICY_DENY)
 		return mem_printf("No rule allows %s, and this run has no way to ask.", call->tool);
 	if (outcome->decision == POLICY_DENY)
@@ -254,13 +266,16 @@ static bool is_shell_call(const struct policy_call *call)
 	return !call->server && tool_info_runs(call->tool);
 }
 
-/* A call by another name is a call of the tool. */
-static struct policy_call canonical_call(const struct policy_call *call)
+/* A call by another name is a call of the tool.  No mode permits callers more than the default. */
+static struct policy_call canonical_call(const struct policy *policy,
+                                         const struct policy_call *call)
 {
 	struct policy_call copy = *call;
 
 	if (!copy.server)
 		copy.tool = tool_info_canonical(copy.tool);
+	if (policy->caller && copy.mode > MODE_DEFAULT)
+		copy.mode = MODE_DEFAULT;
 	return copy;
 }
 
@@ -328,7 +343,7 @@ void policy_decide_spelled(const struct policy *policy, const struct policy_call
 		policy->renewal.renew((struct policy *)policy, policy->renewal.data);
 	*ret = (struct policy_verdict){ .decision = POLICY_DENY };
 	for (size_t i = 0; i < count; i++) {
-		calls[i] = canonical_call(&given[i]);
+		calls[i] = canonical_call(policy, &given[i]);
 		acts_make(&calls[i], &acts[i]);
 	}
 	join_spellings(acts, calls, count);
@@ -338,7 +353,7 @@ void policy_decide_spelled(const struct policy *policy, const struct policy_call
 		check_safety(policy, &calls[i], &acts[i], &outcome);
 	settle_question(calls, ret->approvals, &outcome);
 	ret->decision = outcome.decision;
-	ret->message = verdict_message(calls, &outcome);
+	ret->message = verdict_message(policy, calls, &outcome);
 	ret->rule = mem_strdup(outcome.rule ? outcome.rule->origin : "default decision");
 	ret->priority = outcome.rule ? outcome.rule->priority : 0;
 	if (outcome.decision != POLICY_ASK) {
@@ -378,7 +393,7 @@ void policy_verdict_release(struct policy_verdict *verdict)
 static bool hides_act(const struct policy *policy, const struct policy_call *call,
                       const struct act *act)
 {
-	enum policy_decision left = decide_default(call);
+	enum policy_decision left = decide_default(policy, call);
 	/* It goes by no name of hasp's own tools. */
 	const bool foreign = call->server && !act->info && !act->covers && !act->strict &&
 	                     strncmp(call->tool, "mcp_", strlen("mcp_")) == 0;
@@ -387,8 +402,8 @@ static bool hides_act(const struct policy *policy, const struct policy_call *cal
 		const struct policy_rule *rule = policy->rules[i];
 		const struct selector *selector = &rule->selector;
 
-		if ((foreign && !rule->foreign) || (rule->always && policy->no_always) ||
-		    !decide_applies(selector, call) ||
+		if ((foreign && !rule->foreign) || !decide_counts(policy, rule, call) ||
+		    decide_only_asks(policy, rule, call) ||
 		    act_fit(act, call, selector, rule->decision != POLICY_ALLOW) == FIT_NONE)
 			continue;
 		if (selector->narrow == NARROW_NONE) {
@@ -406,7 +421,7 @@ static bool hides_act(const struct policy *policy, const struct policy_call *cal
 bool policy_hides(const struct policy *policy, const struct policy_call *call)
 {
 	pthread_rwlock_t *lock = (pthread_rwlock_t *)&policy->lock;
-	struct policy_call any = canonical_call(call);
+	struct policy_call any = canonical_call(policy, call);
 	_cleanup_acts_ struct acts acts;
 	bool hidden = false;
 
@@ -440,7 +455,7 @@ static bool files_is_about(const struct policy *policy, const struct policy_call
 	const bool strict = rule->decision != POLICY_ALLOW;
 	size_t fits = 0;
 
-	if ((rule->always && policy->no_always) || !decide_applies(&rule->selector, call))
+	if (!decide_counts(policy, rule, call))
 		return false;
 	for (size_t i = 0; i < acts->count; i++)
 		fits += act_fit(&acts->items[i], call, &rule->selector, strict) != FIT_NONE;
@@ -455,11 +470,10 @@ static bool is_by_arguments(const struct policy_rule *rule)
 bool policy_judges_files(const struct policy *policy, const struct policy_call *call)
 {
 	pthread_rwlock_t *lock = (pthread_rwlock_t *)&policy->lock;
-	struct policy_call any = *call;
+	struct policy_call any = canonical_call(policy, call);
 	_cleanup_acts_ struct acts acts;
 	bool found = false;
 
-	any.tool = call->server ? call->tool : tool_info_canonical(call->tool);
 	any.arguments = any.other_arguments = NULL;
 	acts_make(&any, &acts);
 	pthread_rwlock_rdlock(lock);
@@ -467,8 +481,7 @@ bool policy_judges_files(const struct policy *policy, const struct policy_call *
 		const struct policy_rule *rule = policy->rules[i];
 
 		/* One kind of change that is allowed by its path is enough. */
-		if (is_by_arguments(rule) && !(rule->always && policy->no_always) &&
-		    decide_applies(&rule->selector, &any))
+		if (is_by_arguments(rule) && decide_counts(policy, rule, &any))
 			for (size_t k = 0; k < acts.count && !found; k++)
 				found = act_fit(&acts.items[k], &any, &rule->selector,
 				                rule->decision != POLICY_ALLOW) != FIT_NONE;
@@ -502,11 +515,10 @@ struct policy_files *policy_files_new(const struct policy *policy, const struct 
 	pthread_rwlock_t *lock = (pthread_rwlock_t *)&policy->lock;
 	struct policy_files *files = mem_alloc(1, sizeof(*files));
 	const struct tool_info *info = call->server ? NULL : tool_info_find(call->tool);
-	struct policy_call any = *call;
+	struct policy_call any = canonical_call(policy, call);
 	_cleanup_acts_ struct acts acts;
 	bool keeps = false;
 
-	any.tool = call->server ? call->tool : tool_info_canonical(call->tool);
 	any.arguments = any.other_arguments = NULL;
 	acts_make(&any, &acts);
 	pthread_rwlock_rdlock(lock);

@@ -125,12 +125,18 @@ struct shell_view {
 };
 
 /* What counts where no rule does. */
-enum policy_decision decide_default(const struct policy_call *call);
+enum policy_decision decide_default(const struct policy *policy, const struct policy_call *call);
 /* The highest rule that is about this act. `view`: of run_shell_command, else NULL. */
 struct outcome decide_act(const struct policy *policy, const struct policy_call *call,
                           struct act *act, const struct shell_view *view);
 /* Whether modes, interactivity, sub-agent and annotations of the selector are the call's. */
 bool decide_applies(const struct selector *selector, const struct policy_call *call);
+/* Whether the rule counts for such a call: that, and who the call is for. */
+bool decide_counts(const struct policy *policy, const struct policy_rule *rule,
+                   const struct policy_call *call);
+/* Whether the rule, which counts, has a caller's call asked about without permitting it. */
+bool decide_only_asks(const struct policy *policy, const struct policy_rule *rule,
+                      const struct policy_call *call);
 static inline bool is_stricter(const struct outcome *a, const struct outcome *b)
 {
 	return a->decision > b->decision;

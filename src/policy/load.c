@@ -56,6 +56,7 @@ static const struct table_member rule_members[] = {
 	{ "decision", DECISION, true },
 	{ "priority", PRIORITY, true },
 	{ "subagent", STRING, false },
+	{ "caller", STRINGS, false },
 	{ "interactive", BOOLEAN, false },
 	{ "allowRedirection", BOOLEAN, false },
 	{ "allow_redirection", BOOLEAN, false },
@@ -93,6 +94,7 @@ static const struct table_member example_members[] = {
 	{ "tool", STRING, false },
 	{ "args", TABLE, false },
 	{ "mode", STRING, false },
+	{ "caller", STRING, false },
 	{ "interactive", BOOLEAN, false },
 };
 
@@ -449,15 +451,29 @@ static json_t *read_annotations(const json_t *table)
 	return copy;
 }
 
+/* False: one of them is empty. */
+static bool read_callers(const json_t *table, struct selector *selector)
+{
+	const json_t *callers = json_object_get(table, "caller");
+
+	for (size_t i = 0; i < string_count(callers); i++)
+		if (!*string_at(callers, i))
+			return false;
+	if (callers)
+		selector->callers = json_is_array(callers) ? json_copy((json_t *)callers) :
+		                                             json_pack("[O]", callers);
+	return true;
+}
+
 static bool read_selector(struct loader *loader, const json_t *table, struct selector *selector)
 {
 	const json_t *interactive = json_object_get(table, "interactive");
 	const char *server = json_string_value(json_object_get(table, "mcpName"));
 	const char *subagent = json_string_value(json_object_get(table, "subagent"));
 
-	if ((server && !*server) || (subagent && !*subagent)) {
+	if ((server && !*server) || (subagent && !*subagent) || !read_callers(table, selector)) {
 		load_problem(loader, table, "rule_validation",
-		             "mcpName and subagent must not be empty.");
+		             "mcpName, subagent and caller must not be empty.");
 		return false;
 	}
 	selector->server = mem_strdup(server);
@@ -536,11 +552,18 @@ static const char *take_approvals(struct policy_rule *rule, const json_t *table)
 	return NULL;
 }
 
-/* What extensions may not say. */
-static bool is_let_through(const struct loader *loader, struct policy_rule *rule)
+/* What extensions may not say, and projects not of callers. */
+static bool is_let_through(struct loader *loader, const json_t *table, struct policy_rule *rule)
 {
 	const unsigned yolo = 1u << MODE_YOLO;
 
+	if (rule->selector.callers && rule->decision != POLICY_DENY &&
+	    (loader->tier == POLICY_WORKSPACE || loader->tier == POLICY_EXTENSION)) {
+		load_problem(loader, table, "rule_validation",
+		             "Only the user's and the administrator's policies may permit a caller "
+		             "something.");
+		return false;
+	}
 	if (loader->tier != POLICY_EXTENSION)
 		return true;
 	if (rule->decision == POLICY_ALLOW || rule->selector.modes == yolo)
@@ -581,7 +604,8 @@ static void load_rule(struct loader *loader, const json_t *table)
 		return;
 	}
 	if (json_object_get(table, LOAD_FAILED) ||
-	    !read_selector(loader, table, &rule->selector) || !is_let_through(loader, rule)) {
+	    !read_selector(loader, table, &rule->selector) ||
+	    !is_let_through(loader, table, rule)) {
 		rule_free(rule);
 		return;
 	}
@@ -681,7 +705,7 @@ static json_t *arguments_of(const json_t *example)
 }
 
 /* Whether it is decided as it says; appends a problem if not. */
-static bool try_example(struct loader *loader, const struct policy *trial, const json_t *rule,
+static bool try_example(struct loader *loader, struct policy *trial, const json_t *rule,
                         const json_t *example)
 {
 	const char *mode = json_string_value(json_object_get(example, "mode"));
@@ -709,6 +733,7 @@ static bool try_example(struct loader *loader, const struct policy *trial, const
 		             mode);
 		return false;
 	}
+	policy_set_caller(trial, json_string_value(json_object_get(example, "caller")));
 	policy_decide(trial, &call, &verdict);
 	same = strcmp(policy_decision_name(verdict.decision), expected) == 0;
 	if (!same)

@@ -263,8 +263,49 @@ static bool is_about_less(const struct policy_rule *rule, const struct policy_ca
 	return rule->always && call->obeyed && rule->selector.narrow != NARROW_ARGUMENTS;
 }
 
-enum policy_decision decide_default(const struct policy_call *call)
+/* ---- whose call it is ---- */
+
+/* The kinds that leave everything as it is, of hasp's own tools; web_fetch sends its address away.
+ * What a server says of its tools is not enough. */
+static bool only_reads(const struct policy_call *call)
 {
+	static const bool reading[] = {
+		[TOOL_KIND_READ] = true, [TOOL_KIND_SEARCH] = true, [TOOL_KIND_THINK] = true,
+		[TOOL_KIND_COMMUNICATE] = true, [TOOL_KIND_AGENT] = true,
+	};
+	const struct tool_info *info = call->server ? NULL : tool_info_of(call->tool);
+
+	if (call->server)
+		return false;
+	return info ? info->kind < ARRAY_LEN(reading) && reading[info->kind] : call->reads;
+}
+
+static bool is_for_caller(const struct policy *policy, const struct policy_rule *rule)
+{
+	return json_lists(rule->selector.callers, span_str(policy->caller));
+}
+
+bool decide_only_asks(const struct policy *policy, const struct policy_rule *rule,
+                      const struct policy_call *call)
+{
+	return policy->caller && rule->decision == POLICY_ASK && !rule->selector.callers &&
+	       !only_reads(call);
+}
+
+bool decide_counts(const struct policy *policy, const struct policy_rule *rule,
+                   const struct policy_call *call)
+{
+	if ((rule->always && policy->no_always) || !decide_applies(&rule->selector, call))
+		return false;
+	if (rule->selector.callers)
+		return policy->caller && is_for_caller(policy, rule);
+	return !policy->caller || rule->decision != POLICY_ALLOW || only_reads(call);
+}
+
+enum policy_decision decide_default(const struct policy *policy, const struct policy_call *call)
+{
+	if (policy->caller)
+		return only_reads(call) ? POLICY_ALLOW : POLICY_DENY;
 	if (call->mode == MODE_YOLO || call->reads)
 		return POLICY_ALLOW;
 	return call->interactive ? POLICY_ASK : POLICY_DENY;
@@ -339,16 +380,16 @@ struct outcome decide_act(const struct policy *policy, const struct policy_call 
                           struct act *act, const struct shell_view *view)
 {
 	const struct policy_rule *doubt = NULL;
-	struct outcome outcome = { .decision = decide_default(call) };
+	struct outcome outcome = { .decision = decide_default(policy, call) };
 
 	for (size_t i = 0; i < policy->rule_count; i++) {
 		const struct policy_rule *rule = policy->rules[i];
+		const bool asks = decide_only_asks(policy, rule, call);
 		bool strict = rule->decision != POLICY_ALLOW;
 		enum prefix_match match;
 		enum fit fit;
 
-		if ((rule->always && policy->no_always) || !decide_applies(&rule->selector, call) ||
-		    is_about_less(rule, call) ||
+		if (!decide_counts(policy, rule, call) || is_about_less(rule, call) ||
 		    (outcome.rule && !always_yields(outcome.rule, rule)))
 			continue;
 		fit = act_fit(act, call, &rule->selector, strict);
@@ -356,9 +397,10 @@ struct outcome decide_act(const struct policy *policy, const struct policy_call 
 			continue;
 		match = match_narrow(call, act, rule, fit, view);
 		/* That several people must approve is the strictest of what it may be. */
-		if (match == PREFIX_MAYBE && (!doubt || (rule->approvals && !doubt->approvals)))
+		if (match != PREFIX_NO && (match == PREFIX_MAYBE || asks) &&
+		    (!doubt || (rule->approvals && !doubt->approvals)))
 			doubt = rule;
-		if (match != PREFIX_YES)
+		if (match != PREFIX_YES || asks)
 			continue;
 		outcome.decision = rule->decision;
 		outcome.rule = rule;
@@ -369,7 +411,8 @@ struct outcome decide_act(const struct policy *policy, const struct policy_call 
 	              (outcome.decision == POLICY_ASK && doubt->approvals))) {
 		outcome.decision = POLICY_ASK;
 		outcome.rule = doubt;
-		outcome.why = "Whether it is what a rule is about is known only when it runs.";
+		outcome.why = decide_only_asks(policy, doubt, call) ? NULL :
+			"Whether it is what a rule is about is known only when it runs.";
 	}
 	return outcome;
 }

@@ -86,6 +86,7 @@ static void selector_release(struct selector *selector)
 	free(selector->server);
 	free(selector->server_identity);
 	free(selector->subagent);
+	json_decref(selector->callers);
 	json_decref(selector->annotations);
 	json_decref(selector->hosts);
 	js_regex_free(selector->regex);
@@ -202,6 +203,7 @@ void policy_free(struct policy *policy)
 	free(policy->checkers);
 	if (policy->renewal.release)
 		policy->renewal.release(policy->renewal.data);
+	free(policy->caller);
 	pthread_rwlock_destroy(&policy->lock);
 	free(policy);
 }
@@ -264,6 +266,17 @@ void policy_add_checker(struct policy *policy, struct checker *checker)
 void policy_forget_always(struct policy *policy)
 {
 	policy->no_always = true;
+}
+
+void policy_set_caller(struct policy *policy, const char *caller)
+{
+	free(policy->caller);
+	policy->caller = mem_strdup(caller);
+}
+
+const char *policy_caller(const struct policy *policy)
+{
+	return policy ? policy->caller : NULL;
 }
 
 static void policy_drop(struct policy *policy, bool (*drops)(const struct policy_rule *rule))
@@ -372,6 +385,8 @@ static void set_selector(json_t *row, const struct selector *selector)
 	json_object_set_new(row, "toolName", strings(selector->names, selector->name_count));
 	set_string(row, "mcpName", selector->server);
 	set_string(row, "subagent", selector->subagent);
+	if (selector->callers)
+		json_object_set(row, "caller", selector->callers);
 	if (selector->narrow == NARROW_PREFIX)
 		json_object_set_new(row, "commandPrefix",
 		                    strings(selector->prefixes, selector->prefix_count));

@@ -112,6 +112,14 @@ void policy_add_plans(struct policy *policy, const char *project, const char *fo
 /* Ignores rules that the user chose with "always", saved ones too (security.disableAlwaysAllow).
  * Call it before the first decision. */
 void policy_forget_always(struct policy *policy);
+/* From now on every call that is decided on is one of a task of this caller (a2a/serve/callers.h),
+ * not of the user.  Rules with `caller` count if they name it; others count if they deny, or if the
+ * call only reads.  One that would ask is asked only where a rule for the caller permits the call.
+ * What no rule is about is allowed if it only reads, and denied otherwise, in every mode.  So what
+ * was allowed with "always" does not count either.  Call it before the first decision. */
+void policy_set_caller(struct policy *policy, const char *caller);
+/* NULL: the calls are the user's. A NULL policy is fine. */
+const char *policy_caller(const struct policy *policy);
 /* Removes a tier's rules that allow and returns their number; rules that deny or ask stay. */
 size_t policy_drop_allowing(struct policy *policy, enum policy_tier tier);
 /* Removes a tier's rules and checkers. */

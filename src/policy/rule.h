@@ -29,6 +29,7 @@ struct selector {
 	char *server;         /* "*": any server's */
 	char *server_identity; /* that very one */
 	char *subagent;
+	json_t *callers;      /* names, of calls of these callers' tasks alone */
 	unsigned modes;       /* bits 1 << enum approval_mode; 0: all */
 	int interactive;      /* -1: either; 0, 1 */
 	json_t *annotations;  /* each must be there and equal */
@@ -82,6 +83,7 @@ struct policy {
 	size_t added;          /* for `order` */
 	bool has_approvals;    /* some rule asks for several people */
 	bool no_always;        /* rules that the user chose with "always" do not count */
+	char *caller;          /* owned: whose tasks' calls it decides on; NULL: the user's */
 	struct policy_renewal renewal; /* before each decision; its data is owned */
 };
 

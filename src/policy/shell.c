@@ -482,7 +482,7 @@ static bool picks_commands(const struct policy_line *line)
 		const struct policy_rule *rule = line->policy->rules[i];
 
 		if (rule->decision != POLICY_ALLOW && rule->selector.narrow != NARROW_NONE &&
-		    decide_applies(&rule->selector, line->call) &&
+		    decide_counts(line->policy, rule, line->call) &&
 		    act_fit(line->act, line->call, &rule->selector, true) != FIT_NONE)
 			return true;
 	}
@@ -646,11 +646,11 @@ static const struct policy_rule *exact_rule(const struct policy_line *line)
 	const struct policy *policy = line->policy;
 	_cleanup_free_ char *text = NULL;
 
-	for (size_t i = 0; i < policy->rule_count && !policy->no_always; i++) {
+	for (size_t i = 0; i < policy->rule_count; i++) {
 		const struct policy_rule *rule = policy->rules[i];
 
 		if (rule->selector.narrow != NARROW_EXACT ||
-		    !decide_applies(&rule->selector, line->call))
+		    !decide_counts(policy, rule, line->call))
 			continue;
 		if (!text)
 			text = policy_exact_call(line->call->arguments);
@@ -688,7 +688,7 @@ static void note_possible(const struct policy_line *line, struct outcome *outcom
 
 		if (!rule->approvals || rule->selector.narrow == NARROW_NONE ||
 		    outcome->decision == POLICY_DENY ||
-		    !decide_applies(&rule->selector, line->call) ||
+		    !decide_counts(line->policy, rule, line->call) ||
 		    act_fit(line->act, line->call, &rule->selector, true) == FIT_NONE)
 			continue;
 		decide_note_approvals(&possible, verdict);

@@ -48,8 +48,8 @@ void telemetry_write(struct telemetry *telemetry, json_t *object)
 
 static json_t *event_common_attributes(const struct telemetry *telemetry)
 {
-	return json_pack("{s:s, s:b}", "session.id", telemetry->session_id, "interactive",
-	                 telemetry->interactive);
+	return json_pack("{s:s, s:b, s:s*}", "session.id", telemetry->session_id, "interactive",
+	                 telemetry->interactive, "hasp.caller", telemetry->caller);
 }
 
 void event_write(struct telemetry *telemetry, const char *name, json_t *own, const char *body)

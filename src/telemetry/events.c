@@ -708,6 +708,7 @@ struct telemetry *telemetry_open(const struct telemetry_options *options)
 		.session = options->model != NULL,
 		.model = mem_strdup(options->model ? options->model : ""),
 		.mode = mem_strdup(options->approval_mode),
+		.caller = mem_strdup(options->caller),
 		.mode_since_ms = clock_monotonic_ms(),
 		.interactive = options->interactive, .calls = json_object(),
 		.log_prompts = telemetry_is_on(settings, getenv("GEMINI_TELEMETRY_LOG_PROMPTS"),
@@ -744,6 +745,15 @@ void telemetry_set_session(struct telemetry *telemetry, const char *session_id)
 	pthread_mutex_unlock(&telemetry->lock);
 }
 
+void telemetry_continue_trace(struct telemetry *telemetry, const char *traceparent)
+{
+	if (!telemetry)
+		return;
+	pthread_mutex_lock(&telemetry->lock);
+	spans_continue(telemetry, span_str(traceparent));
+	pthread_mutex_unlock(&telemetry->lock);
+}
+
 void telemetry_close(struct telemetry *telemetry)
 {
 	if (!telemetry)
@@ -766,5 +776,6 @@ void telemetry_close(struct telemetry *telemetry)
 	free(telemetry->session_id);
 	free(telemetry->model);
 	free(telemetry->mode);
+	free(telemetry->caller);
 	free(telemetry);
 }

@@ -161,7 +161,7 @@ struct web_session {
 	struct web_follower *followers;
 	struct web_task *tasks;
 	struct front *keeper;     /* the owner's front, which follows the state */
-	struct web_waker *waker;    /* of it */
+	struct loop_waker *waker;    /* of it */
 	json_t *questions;        /* ids of those that are open, as names */
 	json_t *commands;         /* [{"name", "description", "hint"?}] */
 	_Atomic(json_t *) looked_up; /* owned: the next of these; or NULL */
@@ -294,27 +294,12 @@ struct web {
 	void (*join)(struct web_person *person);  /* web_person_join */
 };
 
-/* Wakes the web thread, from any thread; freed when nothing of it waits. */
-struct web_waker {
-	struct loop_task task;
-	struct loop *loop;
-	atomic_bool is_woken;
-	bool is_dead;
-	void (*woken)(void *data);
-	void *data;
-};
-/* `woken` is called with `data`. */
-struct web_waker *web_waker_new(struct loop *loop, void (*woken)(void *data), void *data);
-void web_waker_free(struct web_waker *waker); /* nothing wakes it any more; NULL is fine */
-void web_waker_wake(void *waker, bool is_piece); /* as front_options.wake */
-
 /* Runs a function on the web thread, and waits for it. */
 void web_call(struct web *web, void (*run)(struct web *web, void *data), void *data);
 /* Something on a thread of the pool that answers a request when it is done. */
 struct web_job {
 	struct web_later later;       /* the first member */
-	struct pool_job job;
-	struct loop_task ended;
+	struct loop_job job;
 	struct web *web;
 	struct http_request *request; /* NULL: it is over, or there was none */
 	void (*run)(struct web_job *job);

@@ -48,7 +48,7 @@ static void keep_event(struct web_session *session, const struct front_event *ev
 	}
 }
 
-/* As web_waker.woken. */
+/* As loop_waker.woken. */
 static void keeper_take(void *data)
 {
 	struct web_session *session = data;
@@ -65,7 +65,7 @@ static void keeper_take(void *data)
 /* As front_options.wake. */
 static void web_keeper_wake(void *data, bool is_piece)
 {
-	web_waker_wake(((struct web_session *)data)->waker, is_piece);
+	loop_waker_wake(((struct web_session *)data)->waker, is_piece);
 }
 
 const char *web_session_state(const struct web_session *session)
@@ -261,12 +261,12 @@ struct web_session *web_session_add(struct web *web, struct front_runner *runner
 		                       .commands = web_commands(session) };
 	snprintf(added->id, sizeof(added->id), "%u", ++web->last_session);
 	clock_timestamp(added->updated);
-	added->waker = web_waker_new(web->loop, keeper_take, added);
+	added->waker = loop_waker_new(web->loop, keeper_take, added);
 	seat = seat_new(added, web->people, &(struct front_options){
 		.name = web->people->name, .roles = FRONT_ALL, .wake = web_keeper_wake,
 		.opened = web_commands_look, .data = added, .output_tail = 1 }, err);
 	if (!seat) {
-		web_waker_free(added->waker);
+		loop_waker_free(added->waker);
 		json_decref(added->questions);
 		json_decref(added->commands);
 		free(added);
@@ -313,7 +313,7 @@ void web_session_remove(struct web_session *session)
 		session->seats = seat->next;
 		free(seat);
 	}
-	web_waker_free(session->waker);
+	loop_waker_free(session->waker);
 	json_decref(session->questions);
 	json_decref(session->commands);
 	json_decref(atomic_load(&session->looked_up));

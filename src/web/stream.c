@@ -19,7 +19,7 @@ struct web_stream {
 	struct web_session *session; /* NULL: it has ended */
 	struct http_request *request;
 	struct front *front;
-	struct web_waker *waker;
+	struct loop_waker *waker;
 	bool is_full;             /* until the client has taken what waits */
 };
 
@@ -99,7 +99,7 @@ static void page_leave(struct web_stream *stream)
 	stream->session->web->stream_count--;
 	stream->follower.person->streams--;
 	front_detach(stream->front);
-	web_waker_free(stream->waker);
+	loop_waker_free(stream->waker);
 	stream->front = NULL;
 	stream->waker = NULL;
 	stream->session = NULL;
@@ -230,14 +230,14 @@ static void stream_open(struct web_exchange *exchange, uint64_t after)
 	session->followers = &stream->follower;
 	exchange->web->stream_count++;
 	exchange->person->streams++;
-	stream->waker = web_waker_new(exchange->web->loop, stream_take, stream);
+	stream->waker = loop_waker_new(exchange->web->loop, stream_take, stream);
 	http_request_set_data(exchange->http, &stream->later);
 	http_stream_begin(exchange->http);
 	sse_write_retry(&retry, RETRY_MS);
 	http_stream_write(exchange->http, buf_view(&retry));
 	/* Its name is empty; the person's own front is the one that others see. */
 	stream->front = front_attach(session->runner, &(struct front_options){
-		.name = "", .wake = web_waker_wake, .data = stream->waker, .after = after });
+		.name = "", .wake = loop_waker_wake, .data = stream->waker, .after = after });
 	if (!stream->front) {
 		page_leave(stream);
 		http_stream_end(exchange->http);

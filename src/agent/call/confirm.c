@@ -162,6 +162,8 @@ static const char *choose_always(const struct confirm_request *request, struct s
 	*ret = (struct scope_choice){ 0 };
 	if (call->has_verdict && call->verdict.approvals)
 		return "several people must approve each such call";
+	if (policy_caller(agent->options.policy))
+		return "a caller's task is allowed one call at a time";
 	if (!agent->may_always)
 		return agent->trusted ? "the settings turn that off" :
 		                        "this folder is not trusted (/permissions)";

@@ -88,6 +88,7 @@ static struct hooks *host_load_hooks(struct host *host)
 		.session_id = record_session_id(host->chat.record),
 		.transcript_path = record_path(host->chat.record),
 		.plans_folder = services_plans_folder(host->chat.services),
+		.caller = policy_caller(host->options.policy),
 		.environment = host->options.environment,
 		.notices = host->options.notices,
 		.ran = host_hook_ran,
@@ -196,6 +197,7 @@ static void open_telemetry(struct host *host)
 		.session_id = record_session_id(host->chat.record),
 		.model = model_id(host->model),
 		.approval_mode = policy_mode_name(host->chat.mode),
+		.caller = policy_caller(host->options.policy),
 		.interactive = host->options.interactive, .mask = host_mask_keys,
 		.notices = host->options.notices,
 	});
@@ -213,6 +215,7 @@ static void open_audit(struct host *host)
 	host->audit = audit_open(&(struct audit_options){
 		.bus = host->bus, .folder = folder,
 		.session_id = record_session_id(host->chat.record), .project = host->root,
+		.caller = policy_caller(host->options.policy),
 		.notices = host->options.notices,
 	});
 }
@@ -252,6 +255,7 @@ bool host_open(const struct host_options *options, struct host **ret, struct err
 		host_close(host, NULL);
 		return false;
 	}
+	host->a2a_record = host->chat.record;
 	*ret = host;
 	return true;
 }
@@ -260,6 +264,7 @@ void host_close(struct host *host, const char *reason)
 {
 	if (!host)
 		return;
+	host_leave_a2a_record(host);
 	host_end_session(host, reason);
 	jobs_free(host->jobs);
 	terminals_free(host->terminals);
@@ -338,6 +343,30 @@ struct host_facts host_facts(const struct host *host)
 const struct agents *host_agents(const struct host *host)
 {
 	return host->agents;
+}
+
+void host_continue_trace(struct host *host, const char *traceparent)
+{
+	telemetry_continue_trace(host->telemetry, traceparent);
+}
+
+bool host_record_a2a_task(struct host *host, const json_t *line)
+{
+	bool ok;
+
+	pthread_mutex_lock(&host->lock);
+	ok = host->a2a_record != NULL;
+	if (ok)
+		record_a2a_task(host->a2a_record, line);
+	pthread_mutex_unlock(&host->lock);
+	return ok;
+}
+
+void host_leave_a2a_record(struct host *host)
+{
+	pthread_mutex_lock(&host->lock);
+	host->a2a_record = NULL;
+	pthread_mutex_unlock(&host->lock);
 }
 
 bool host_recorded(struct host *host, struct err *err)

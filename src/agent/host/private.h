@@ -67,6 +67,8 @@ struct host {
 	struct model *model;
 	enum model_thinking thinking; /* chosen in this session (host_set_model) */
 	struct hooks *hooks;
+	struct record *a2a_record;   /* of the chat that was opened first, while it is there; with the
+	                              * lock */
 	struct telemetry *telemetry; /* NULL: it is off */
 	struct audit *audit;         /* NULL: it is off */
 	struct chat chat;
@@ -136,6 +138,9 @@ void host_end_session(struct host *host, const char *reason);
 
 /* The model has the tools that the session has now. */
 void host_take_new_tools(struct host *host);
+
+/* That chat goes: nothing is recorded by host_record_a2a_task any more. */
+void host_leave_a2a_record(struct host *host);
 
 /* ---- what is said (notices.c) ------------------------------------------------------ */
 

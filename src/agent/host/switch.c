@@ -37,6 +37,7 @@ static bool host_switch(struct host *host, const struct chat *chat, const char *
 		host_chat_release(&next);
 		return false;
 	}
+	host_leave_a2a_record(host);
 	host_end_session(host, reason);
 	jobs_end_interpreter(host->jobs);
 	policy_session_end(host->options.policy);

@@ -372,7 +372,8 @@ static bool replay_hasp_line(struct replay *replay, const json_t *hasp)
 	else if (json_is_array(json_object_get(hasp, "messages")))
 		keep_messages(replay, json_object_get(hasp, "messages"));
 	else
-		return json_is_string(json_object_get(hasp, "resumed"));
+		return json_is_string(json_object_get(hasp, "resumed")) ||
+		       json_is_object(json_object_get(hasp, "a2aTask"));
 	return true;
 }
 

@@ -553,6 +553,12 @@ void record_changes(struct record *record, const json_t *changes)
 		append_own(record, "told", json_incref((json_t *)changes));
 }
 
+void record_a2a_task(struct record *record, const json_t *line)
+{
+	if (record)
+		append_own(record, "a2aTask", json_incref((json_t *)line));
+}
+
 void record_thoughts_dropped(struct record *record)
 {
 	if (record)

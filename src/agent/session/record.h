@@ -117,6 +117,8 @@ void record_know(struct record *record, const json_t *messages);
 void record_sent(struct record *record, const json_t *beginning);
 /* The pieces whose changes the next message reports. */
 void record_changes(struct record *record, const json_t *changes);
+/* What an A2A server says of a task (docs/sessions.md): {"hasp": {"a2aTask": line}}. */
+void record_a2a_task(struct record *record, const json_t *line);
 /* Thinking that is bound to what stood before it (content.h) is not sent any more, of all
  * messages so far. */
 void record_thoughts_dropped(struct record *record);

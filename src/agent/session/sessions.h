@@ -118,6 +118,19 @@ bool session_is_name(const char *name);
  * the titles foreign text. */
 void sessions_print(const json_t *sessions, int64_t now_seconds, struct buf *out);
 
+/* ---- lines of other programs in them --------------------------------------------- */
+
+/* Calls `visit` with what each line {"hasp": {NAME: ...}} of a session's file has, in their order.
+ * Lines that cannot be read, and files that are not there, are passed over. */
+void session_own_lines(const char *path, const char *name,
+                       void (*visit)(void *data, const char *path, const json_t *value),
+                       void *data);
+/* The same of all sessions of a project, at most of the `most` files that were changed last, the
+ * oldest of these first. */
+void sessions_own_lines(struct home *home, const char *name, size_t most,
+                        void (*visit)(void *data, const char *path, const json_t *value),
+                        void *data);
+
 /* ---- how long they stay ------------------------------------------------------ */
 
 /* Old sessions are deleted (general.sessionRetention, as in Gemini CLI): at a session's end,

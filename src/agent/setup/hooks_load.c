@@ -141,6 +141,7 @@ static struct hooks *make_hooks(const struct hooks_sources *sources)
 		.plans_folder = sources->plans_folder,
 		.environment = sources->environment,
 		.trust_file = trust,
+		.caller = sources->caller,
 		.guards = guards,
 		.roots = (const char *const *)roots,
 		.disabled = settings_get(settings, "hooksConfig.disabled"),

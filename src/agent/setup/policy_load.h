@@ -82,6 +82,7 @@ struct hooks_sources {
 	const char *session_id;      /* "" where no hook will run */
 	const char *transcript_path; /* likewise */
 	const char *plans_folder;    /* or NULL */
+	const char *caller;          /* as hooks_options.caller */
 	char *const *environment;    /* of hooks, scrubbed; NULL-terminated; NULL where none
 	                              * will run */
 	struct notices notices;

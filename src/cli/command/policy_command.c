@@ -274,6 +274,8 @@ static int check_call(struct policy_command *command, const struct policy_action
 		.project = command->project,
 	};
 
+	policy_set_caller(command->policy,
+	                  invocation_value(command->invocation, FLAG_CALLER));
 	policy_decide(command->policy, &call, &verdict);
 	if (verdict.decision == POLICY_ASK) {
 		struct policy_call alone = call;

@@ -145,6 +145,24 @@ void command_hooks_after(void *data, struct session *session, const struct tool 
 /* Warns of each problem in files of hooks ({message} each), on standard error. */
 void command_hooks_problems(const json_t *problems);
 
+/* ---- servers (serve_token.c, a2a_command.c) ----------------------------------- */
+
+/* Where a token came from. */
+enum token_source {
+	TOKEN_NEW,         /* made for this start, to be printed */
+	TOKEN_ENVIRONMENT, /* the variable */
+	TOKEN_FILE,        /* read from the file */
+	TOKEN_FILE_NEW,    /* made, and written to the file, which did not exist */
+};
+/* The bearer token of a server; the caller frees *ret.  `file` (may be NULL) is preferred to the
+ * environment's `variable`.  PERMISSION_DENIED: others than its owner can read the file.
+ * INVALID_ARGUMENT: a token that cannot stand in a header: 16 to 512 of the characters that RFC 6750
+ * allows are wanted. */
+bool command_token(const char *file, const char *variable, char **ret,
+                   enum token_source *ret_source, struct err *err);
+/* `hasp serve a2a`, until a signal ends it. The exit code. */
+int command_serve_a2a(const struct invocation *invocation);
+
 /* ---- words ------------------------------------------------------------------- */
 
 /* A command line as words, without a shell.

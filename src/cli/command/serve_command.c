@@ -24,127 +24,6 @@
 #include "mcp/transport/transport.h"
 #include "tool/answer.h"
 
-/* The bearer token of `hasp serve mcp --http`. */
-
-/* Where a token came from. */
-enum token_source {
-	TOKEN_NEW,         /* made for this start, and printed */
-	TOKEN_ENVIRONMENT, /* HASP_MCP_TOKEN */
-	TOKEN_FILE,        /* read from the file */
-	TOKEN_FILE_NEW,    /* made, and written to the file, which did not exist */
-};
-
-/* ---- the secret -------------------------------------------------------------- */
-
-enum {
-	RANDOM_BYTES = 32,
-	TOKEN_MIN = 16, /* a shorter one could be guessed */
-	TOKEN_MAX = 512,
-};
-
-/* RFC 6750, 2.1: b64token. */
-static bool check_bearer_token(const char *token, const char *from, struct err *err)
-{
-	static const char allowed[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=";
-	size_t len = strlen(token);
-
-	if (len >= TOKEN_MIN && len <= TOKEN_MAX && strspn(token, allowed) == len)
-		return true;
-	return err_set(err, ERR_INVALID_ARGUMENT,
-	               "The token of %s is not one: %d to %d letters, digits and -._~+/= are.",
-	               from, TOKEN_MIN, TOKEN_MAX);
-}
-
-/* NULL: *err. */
-static char *make_token(struct err *err)
-{
-	char token[2 * RANDOM_BYTES + 1];
-
-	return random_hex(token, RANDOM_BYTES, err) ? mem_strdup(token) : NULL;
-}
-
-static bool read_token_file(int fd, const char *file, char **ret, struct err *err)
-{
-	char text[TOKEN_MAX + 3]; /* room for a line end, and to see that it is too long */
-	struct stat st;
-	struct span token;
-	ssize_t got;
-
-	if (fstat(fd, &st) < 0)
-		return err_set_errno(err, errno, "The token file %s cannot be read", file);
-	if (!S_ISREG(st.st_mode) || (st.st_mode & 077) || st.st_uid != geteuid())
-		return err_set(err, ERR_PERMISSION_DENIED,
-		               "The token file %s is not used: only its owner, you, may be able to "
-		               "read or write it (chmod 600).", file);
-	got = fd_read_full(fd, text, sizeof(text));
-	if (got < 0)
-		return err_set_errno(err, errno, "The token file %s cannot be read", file);
-	token = span_trim(span_of(text, (size_t)got));
-	*ret = mem_dup(token.data ? token.data : "", token.len);
-	if (check_bearer_token(*ret, file, err))
-		return true;
-	free(mem_steal(ret));
-	return false;
-}
-
-static bool write_token(const char *file, const char *token, struct err *err)
-{
-	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
-	_cleanup_fd_ int fd = open(file, flags, 0600);
-	_cleanup_free_ char *line = mem_printf("%s\n", token);
-
-	if (fd < 0 || !fd_write_all(fd, line, strlen(line))) {
-		int saved = errno;
-
-		if (fd >= 0)
-			unlink(file);
-		return err_set_errno(err, saved, "The token file %s cannot be written", file);
-	}
-	return true;
-}
-
-static bool token_from_file(const char *file, char **ret, enum token_source *ret_source,
-                            struct err *err)
-{
-	_cleanup_fd_ int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	_cleanup_free_ char *token = NULL;
-
-	*ret_source = TOKEN_FILE;
-	if (fd >= 0)
-		return read_token_file(fd, file, ret, err);
-	if (errno != ENOENT)
-		return err_set_errno(err, errno, "The token file %s cannot be read", file);
-	*ret_source = TOKEN_FILE_NEW;
-	token = make_token(err);
-	if (!token || !write_token(file, token, err))
-		return false;
-	*ret = mem_steal(&token);
-	return true;
-}
-
-/* The token; the caller frees *ret.  `file` (may be NULL) is preferred to the environment.
- * PERMISSION_DENIED: others than its owner can read the file.  INVALID_ARGUMENT: a token that
- * cannot stand in a header: 16 to 512 of the characters that RFC 6750 allows are wanted. */
-static bool serve_token(const char *file, char **ret, enum token_source *ret_source,
-                        struct err *err)
-{
-	const char *given = getenv("HASP_MCP_TOKEN");
-
-	if (file)
-		return token_from_file(file, ret, ret_source, err);
-	if (given && *given) {
-		*ret_source = TOKEN_ENVIRONMENT;
-		if (!check_bearer_token(given, "HASP_MCP_TOKEN", err))
-			return false;
-		*ret = mem_strdup(given);
-		return true;
-	}
-	*ret_source = TOKEN_NEW;
-	*ret = make_token(err);
-	return *ret != NULL;
-}
-
 /* ---- the command ------------------------------------------------------------- */
 
 enum {
@@ -187,7 +66,8 @@ static bool check_serve_flags(const struct invocation *invocation, struct err *e
 
 	if (!invocation_positional(invocation, 0))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "Name what to serve: hasp serve mcp, or hasp serve web.");
+		               "Name what to serve: hasp serve mcp, hasp serve web, or "
+		               "hasp serve a2a.");
 	for (size_t i = 0; i < ARRAY_LEN(http_only); i++)
 		if (!invocation_has(invocation, FLAG_HTTP) &&
 		    invocation_has(invocation, http_only[i].id))
@@ -313,7 +193,7 @@ static bool start_http(struct service *service, struct err *err)
 
 	if (!read_port(invocation_value(invocation, FLAG_HTTP), &options.port, err) ||
 	    (!invocation_has(invocation, FLAG_NO_TOKEN) &&
-	     !serve_token(file, &service->token, &source, err)))
+	     !command_token(file, "HASP_MCP_TOKEN", &service->token, &source, err)))
 		return false;
 	service->hosts = invocation_values(invocation, FLAG_ALLOW_HOST, &options.host_count);
 	service->origins = invocation_values(invocation, FLAG_ALLOW_ORIGIN, &options.origin_count);
@@ -401,32 +281,69 @@ static void service_stop(struct service *service)
 	confinement_release(&service->confinement);
 }
 
-/* Flags of one of the two, named with the other. */
-static bool check_what(const struct invocation *invocation, bool web, struct err *err)
+/* What is served. */
+enum served { SERVED_MCP = 1, SERVED_WEB = 2, SERVED_A2A = 4 };
+
+/* Flags of one, named with another. */
+static bool check_what(const struct invocation *invocation, enum served what, struct err *err)
 {
 	static const struct {
 		enum flag_id id;
 		const char *name;
-		bool web;
+		unsigned whose; /* of enum served */
 	} rows[] = {
-		{ FLAG_PORT, "port", true },           { FLAG_LISTEN, "listen", true },
-		{ FLAG_SOCKET, "socket", true },       { FLAG_TLS, "tls", true },
-		{ FLAG_CERTIFICATE, "certificate", true }, { FLAG_KEY, "key", true },
-		{ FLAG_MODEL, "model", true },         { FLAG_HTTP, "http", false },
-		{ FLAG_TOKEN_FILE, "token-file", false }, { FLAG_NO_TOKEN, "no-token", false },
-		{ FLAG_ALLOW_ORIGIN, "allow-origin", false }, { FLAG_TOOLS, "tools", false },
-		{ FLAG_EXCLUDE_TOOLS, "exclude-tools", false },
-		{ FLAG_READ_ONLY, "read-only", false }, { FLAG_TOOL_NAME, "tool-name", false },
-		{ FLAG_TOOL_PREFIX, "tool-prefix", false }, { FLAG_CONFIRM, "confirm", false },
-		{ FLAG_RETURN_CONTENT, "return-content", false }, { FLAG_ROOT, "root", false },
-		{ FLAG_ANSWER_TOKENS, "answer-tokens", false },
-		{ FLAG_OUTPUT_SCHEMAS, "output-schemas", false }, { FLAG_HOOKS, "hooks", false },
+		{ FLAG_PORT, "port", SERVED_WEB | SERVED_A2A },
+		{ FLAG_LISTEN, "listen", SERVED_WEB | SERVED_A2A },
+		{ FLAG_SOCKET, "socket", SERVED_WEB },
+		{ FLAG_TLS, "tls", SERVED_WEB | SERVED_A2A },
+		{ FLAG_CERTIFICATE, "certificate", SERVED_WEB | SERVED_A2A },
+		{ FLAG_KEY, "key", SERVED_WEB | SERVED_A2A },
+		{ FLAG_MODEL, "model", SERVED_WEB | SERVED_A2A },
+		{ FLAG_HTTP, "http", SERVED_MCP },
+		{ FLAG_TOKEN_FILE, "token-file", SERVED_MCP | SERVED_A2A },
+		{ FLAG_NO_TOKEN, "no-token", SERVED_MCP | SERVED_A2A },
+		{ FLAG_ALLOW_ORIGIN, "allow-origin", SERVED_MCP },
+		{ FLAG_TOOLS, "tools", SERVED_MCP },
+		{ FLAG_EXCLUDE_TOOLS, "exclude-tools", SERVED_MCP },
+		{ FLAG_READ_ONLY, "read-only", SERVED_MCP },
+		{ FLAG_TOOL_NAME, "tool-name", SERVED_MCP },
+		{ FLAG_TOOL_PREFIX, "tool-prefix", SERVED_MCP },
+		{ FLAG_CONFIRM, "confirm", SERVED_MCP },
+		{ FLAG_RETURN_CONTENT, "return-content", SERVED_MCP },
+		{ FLAG_ROOT, "root", SERVED_MCP },
+		{ FLAG_ANSWER_TOKENS, "answer-tokens", SERVED_MCP },
+		{ FLAG_OUTPUT_SCHEMAS, "output-schemas", SERVED_MCP },
+		{ FLAG_HOOKS, "hooks", SERVED_MCP },
+		{ FLAG_CLIENT_CA, "client-ca", SERVED_A2A },
+		{ FLAG_WORKSPACE, "workspace", SERVED_A2A },
+		{ FLAG_BASE_PATH, "base-path", SERVED_A2A },
+		{ FLAG_PUBLIC_URL, "public-url", SERVED_A2A },
+		{ FLAG_PROXY, "proxy", SERVED_A2A },
+		{ FLAG_TASKS, "tasks", SERVED_A2A },
+		{ FLAG_RUNNER, "runner", SERVED_A2A },
+		{ FLAG_STDIO, "stdio", SERVED_A2A },
+		{ FLAG_CALLER, "caller", SERVED_A2A },
+		{ FLAG_WEB, "web", SERVED_A2A },
+		{ FLAG_WEB_PORT, "web-port", SERVED_A2A },
+		{ FLAG_APPROVAL_MODE, "approval-mode", SERVED_A2A },
+		{ FLAG_YOLO, "yolo", SERVED_A2A },
+		{ FLAG_ALLOWED_TOOLS, "allowed-tools", SERVED_A2A },
+		{ FLAG_POLICY, "policy", SERVED_A2A },
+		{ FLAG_ADMIN_POLICY, "admin-policy", SERVED_A2A },
+		{ FLAG_IGNORE_UNKNOWN, "ignore-unknown-rules", SERVED_A2A },
+		{ FLAG_SKIP_TRUST, "skip-trust", SERVED_A2A },
+		{ FLAG_IGNORE_ENV, "ignore-env", SERVED_A2A },
+		{ FLAG_RECORD, "record", SERVED_A2A },
+		{ FLAG_REPLAY, "fake-responses", SERVED_A2A },
+		{ FLAG_EXTENSIONS, "extensions", SERVED_A2A },
+		{ FLAG_MCP_NAMES, "allowed-mcp-server-names", SERVED_A2A },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (rows[i].web != web && invocation_has(invocation, rows[i].id))
+		if (!(rows[i].whose & what) && invocation_has(invocation, rows[i].id))
 			return err_set(err, ERR_INVALID_ARGUMENT, "--%s is for hasp serve %s.",
-			               rows[i].name, web ? "mcp" : "web");
+			               rows[i].name, rows[i].whose & SERVED_MCP ? "mcp" :
+			               rows[i].whose & SERVED_WEB ? "web" : "a2a");
 	return true;
 }
 
@@ -434,14 +351,17 @@ int command_run_serve(const struct invocation *invocation)
 {
 	struct service service = { .invocation = invocation };
 	const char *what = invocation_positional(invocation, 0);
-	const bool web = what && !strcmp(what, "web");
+	const enum served served = !what ? SERVED_MCP : !strcmp(what, "web") ? SERVED_WEB :
+	                           !strcmp(what, "a2a") ? SERVED_A2A : SERVED_MCP;
 	struct err err = ERR_INIT;
 	bool ok;
 
-	if (!check_what(invocation, web, &err))
+	if (!check_what(invocation, served, &err))
 		return output_fail(&err, CLI_USAGE);
-	if (web)
+	if (served == SERVED_WEB)
 		return web_page_serve(invocation);
+	if (served == SERVED_A2A)
+		return command_serve_a2a(invocation);
 	ok = service_start(&service, &err);
 
 	if (ok && !invocation_has(invocation, FLAG_HTTP) && isatty(STDIN_FILENO))

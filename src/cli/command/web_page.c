@@ -54,8 +54,14 @@ static bool web_page_read(const struct invocation *invocation, struct web_page *
 
 	if (invocation_has(invocation, FLAG_WEB_PORT) && !invocation_has(invocation, FLAG_WEB))
 		return err_set(err, ERR_INVALID_ARGUMENT, "--web-port needs --web.");
-	if (!web_command_number(invocation, FLAG_PORT, "port", 0, PORT_MAX, &port, err) ||
-	    !web_command_number(invocation, FLAG_WEB_PORT, "web-port", 0, PORT_MAX, &port, err))
+	page->wanted = invocation_has(invocation, FLAG_WEB);
+	if (!web_command_number(invocation, FLAG_WEB_PORT, "web-port", 0, PORT_MAX, &port, err))
+		return false;
+	options->port = (uint16_t)port;
+	/* Of `hasp serve a2a` the others are its own server's. */
+	if (!options->request)
+		return true;
+	if (!web_command_number(invocation, FLAG_PORT, "port", 0, PORT_MAX, &port, err))
 		return false;
 	options->port = (uint16_t)port;
 	options->address = invocation_value(invocation, FLAG_LISTEN);
@@ -65,7 +71,6 @@ static bool web_page_read(const struct invocation *invocation, struct web_page *
 	options->key = invocation_value(invocation, FLAG_KEY);
 	page->hosts = invocation_values(invocation, FLAG_ALLOW_HOST, &options->host_count);
 	options->hosts = page->hosts;
-	page->wanted = invocation_has(invocation, FLAG_WEB);
 	return true;
 }
 

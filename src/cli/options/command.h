@@ -74,6 +74,7 @@ enum flag_id {
 	FLAG_SKIP_TRUST,
 	FLAG_MODE,
 	FLAG_HEADLESS,
+	FLAG_CALLER,
 	FLAG_POLICY,
 	FLAG_ADMIN_POLICY,
 	FLAG_PROMPT,
@@ -133,6 +134,14 @@ enum flag_id {
 	FLAG_GROUP,
 	FLAG_MINUTES,
 	FLAG_PROCESS,
+	FLAG_CLIENT_CA,
+	FLAG_WORKSPACE,
+	FLAG_BASE_PATH,
+	FLAG_PUBLIC_URL,
+	FLAG_PROXY,
+	FLAG_TASKS,
+	FLAG_RUNNER,
+	FLAG_STDIO,
 };
 
 /* What a shell offers when the value is being typed. */

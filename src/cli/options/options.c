@@ -199,7 +199,7 @@ static const struct command agent_command = {
 /* ---- commands ---------------------------------------------------------------- */
 
 static const char *const color_choices[] = { "auto", "always", "never", NULL };
-static const char *const protocol_choices[] = { "mcp", "web", NULL };
+static const char *const protocol_choices[] = { "mcp", "web", "a2a", NULL };
 static const char *const confirm_choices[] = { "never", "commands", "edits", "all", NULL };
 static const char *const content_choices[] = { "new", "full", "diff", "none", NULL };
 static const char *const env_choices[] = { "safe", "keep", "clean", NULL };
@@ -285,8 +285,8 @@ static const struct flag serve_flags[] = {
 	  .help = "read the bearer token from FILE, creating it if necessary",
 	  .man = "HTTP clients must send the bearer token in FILE, which only its owner may be "
 		 "able to read. If FILE does not exist, hasp creates it with a new token. Without "
-		 "this flag the token is the value of HASP_MCP_TOKEN, else a new one at each "
-		 "start, which is printed." },
+		 "this flag the token is the value of HASP_MCP_TOKEN (a2a: HASP_A2A_TOKEN), else "
+		 "a new one at each start, which is printed." },
 	{ .id = FLAG_NO_TOKEN, .name = "no-token",
 	  .help = "require no token of HTTP clients (for tests only)",
 	  .man = "Requires no token of HTTP clients: any process of any user of this machine can "
@@ -298,21 +298,52 @@ static const struct flag serve_flags[] = {
 	  .value = { "HOST", COMPLETE_NOTHING, NULL },
 	  .help = "also accept HTTP requests for this host name" },
 	{ .id = FLAG_PORT, .name = "port", .value = { "PORT", COMPLETE_NOTHING, NULL },
-	  .help = "web: the port (default: any free one)" },
+	  .help = "web, a2a: the port (default: any free one)" },
 	{ .id = FLAG_LISTEN, .name = "listen", .value = { "ADDRESS", COMPLETE_NOTHING, NULL },
-	  .help = "web: this IP address in place of 127.0.0.1; others need --tls" },
+	  .help = "web, a2a: this IP address in place of 127.0.0.1; others need --tls" },
 	{ .id = FLAG_SOCKET, .name = "socket", .value = { "FILE", COMPLETE_FILE, NULL },
 	  .help = "web: a Unix socket in place of an address, for ssh -L PORT:FILE" },
 	{ .id = FLAG_TLS, .name = "tls",
-	  .help = "web: HTTPS, with a certificate made for this run unless there is --certificate",
-	  .man = "web: serves HTTPS. Without --certificate, hasp makes a certificate for this run "
-		 "and prints its SHA-256 fingerprint, which is what the browser must show." },
+	  .help = "web, a2a: HTTPS, with the certificate of --certificate",
+	  .man = "web, a2a: serves HTTPS. Without --certificate, web makes a certificate for this "
+		 "run and prints its SHA-256 fingerprint, which is what the browser must show; "
+		 "a2a needs --certificate and --key." },
 	{ .id = FLAG_CERTIFICATE, .name = "certificate", .value = { "FILE", COMPLETE_FILE, NULL },
-	  .help = "web: the certificate of --tls, PEM" },
+	  .help = "web, a2a: the certificate of --tls, PEM" },
 	{ .id = FLAG_KEY, .name = "key", .value = { "FILE", COMPLETE_FILE, NULL },
-	  .help = "web: the key of that certificate, PEM" },
+	  .help = "web, a2a: the key of that certificate, PEM" },
+	{ .id = FLAG_CLIENT_CA, .name = "client-ca", .value = { "FILE", COMPLETE_FILE, NULL },
+	  .help = "a2a: accept callers by certificates of these authorities (PEM)" },
+	{ .id = FLAG_WORKSPACE, .name = "workspace", .repeatable = true,
+	  .value = { "DIR", COMPLETE_FOLDER, NULL },
+	  .help = "a2a: a folder that tasks may name (default: the current one alone)",
+	  .man = "a2a: a folder that tasks may work in. May be repeated; the first is that of tasks "
+		 "that name none. The default is the current folder. No task reaches any other." },
+	{ .id = FLAG_TASKS, .name = "tasks", .value = { "N", COMPLETE_NOTHING, NULL },
+	  .help = "a2a: tasks that run at the same time (default: 4); others wait" },
+	{ .id = FLAG_BASE_PATH, .name = "base-path", .value = { "PATH", COMPLETE_NOTHING, NULL },
+	  .help = "a2a: what all paths begin with, such as /agents/hasp" },
+	{ .id = FLAG_PUBLIC_URL, .name = "public-url", .value = { "URL", COMPLETE_NOTHING, NULL },
+	  .help = "a2a: the address in the agent's card, where a proxy has another one" },
+	{ .id = FLAG_PROXY, .name = "proxy", .repeatable = true,
+	  .value = { "ADDRESS", COMPLETE_NOTHING, NULL },
+	  .help = "a2a: believe Forwarded and X-Forwarded headers from this IP address" },
+	{ .id = FLAG_RUNNER, .name = "runner", .value = { "COMMAND", COMPLETE_NOTHING, NULL },
+	  .help = "a2a: start each context's agent with COMMAND, such as \"srun -N1\"",
+	  .man = "a2a: starts the agent of each context as COMMAND hasp serve a2a --stdio, and talks "
+		 "to it over its standard input and output. COMMAND is split as that of --worker "
+		 "is: it is not passed to a shell." },
+	{ .id = FLAG_STDIO, .name = "stdio",
+	  .help = "a2a: JSON-RPC on standard input and output, for --runner" },
+	{ .id = FLAG_CALLER, .name = "caller", .value = { "NAME", COMPLETE_NOTHING, NULL },
+	  .help = "a2a: the caller whose messages --stdio reads" },
 	{ .id = FLAG_MODEL, .name = "model", .letter = 'm',
-	  .value = { "NAME", COMPLETE_NOTHING, NULL }, .help = "web: the model of its sessions" },
+	  .value = { "NAME", COMPLETE_NOTHING, NULL },
+	  .help = "web, a2a: the model of its sessions" },
+	APPROVAL_FLAGS,
+	SOURCE_FLAGS,
+	EXTENSION_FLAGS,
+	WEB_FLAGS,
 	{ .id = FLAG_TOOLS, .name = "tools", .letter = 't', .repeatable = true,
 	  .value = { "LIST", COMPLETE_TOOL, NULL },
 	  .help = "offer only these tools (names or aliases, comma-separated)" },
@@ -365,6 +396,7 @@ static const char *const serve_synopsis[] = {
 	"mcp [--root DIR]... [OPTION]...",
 	"mcp --http PORT [OPTION]...",
 	"web [--port PORT] [OPTION]...",
+	"a2a [--port PORT] [--workspace DIR]... [OPTION]...",
 	NULL,
 };
 
@@ -479,7 +511,7 @@ static const struct command commands[] = {
 	},
 	{
 		.name = "serve",
-		.summary = "serve the tools to an agent (mcp), or sessions to browsers (web)",
+		.summary = "serve tools to an agent (mcp), sessions to browsers (web), or be an agent (a2a)",
 		.synopsis = serve_synopsis,
 		.text =
 			"Serves the tools, the files of the workspace and a few prompts to agents "
@@ -489,12 +521,17 @@ static const struct command commands[] = {
 			"web serves a page that lists your sessions, resumes them and opens new "
 			"ones. Its link, on standard error, is for you and works once; \"hasp web "
 			"invite\" makes links for others.\n\n"
+			"a2a is an agent for other agents, over the Agent2Agent protocol (1.0 and "
+			"0.3), on a port of this machine. The address of its card is printed to "
+			"standard error. A caller's tasks may read the workspaces that are named "
+			"here, and do more only where a rule of yours names that caller "
+			"(docs/a2a.md).\n\n"
 			"At the end of its input, hasp exits with 0; on SIGINT, SIGTERM or "
 			"SIGHUP, with 128 plus the signal's number.",
 		.flags = serve_flags,
 		.flag_count = ARRAY_LEN(serve_flags),
 		.positionals = (const struct positional[]){
-			{ { "WHAT", COMPLETE_CHOICE, protocol_choices }, "mcp or web" } },
+			{ { "WHAT", COMPLETE_CHOICE, protocol_choices }, "mcp, web or a2a" } },
 		.positional_count = 1,
 	},
 	{

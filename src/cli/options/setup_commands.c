@@ -54,6 +54,8 @@ static const struct flag policy_flags[] = {
 	  .help = "with check: the approval mode (default: from the settings)" },
 	{ .id = FLAG_HEADLESS, .name = "headless",
 	  .help = "with check: decide as for a run that cannot ask" },
+	{ .id = FLAG_CALLER, .name = "caller", .value = { "NAME", COMPLETE_NOTHING, NULL },
+	  .help = "with check: decide as for a task of this caller of \"hasp serve a2a\"" },
 	{ .id = FLAG_SCOPE, .name = "scope", .letter = 's',
 	  .value = { "SCOPE", COMPLETE_CHOICE, scope_choices },
 	  .help = "whose rules to change or list: user (default) or project",
@@ -82,7 +84,7 @@ static const struct positional policy_positionals[] = {
 
 static const char *const policy_synopsis[] = {
 	"[list] [--scope user|project] [--json]",
-	"check TOOL [ARGS] [--mode MODE] [--headless] [--json]",
+	"check TOOL [ARGS] [--mode MODE] [--headless] [--caller NAME] [--json]",
 	"allow COMMAND|TOOL [--scope user|project]",
 	"ask | deny COMMAND|TOOL|--path PATTERN [--scope user|project]",
 	"remove COMMAND|TOOL|--path PATTERN [--scope user|project]",

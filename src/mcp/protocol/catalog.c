@@ -119,39 +119,6 @@ static bool has_headers(const struct mcp_call *call)
 	return call->peer->wire.header && call->exchange;
 }
 
-static int base64_value(char c)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const char *found = c ? strchr(digits, c) : NULL;
-
-	return found ? (int)(found - digits) : -1;
-}
-
-/* RFC 4648 section 4, with padding and nothing else. */
-static bool decode_base64(struct span text, struct buf *out)
-{
-	size_t padding = span_ends(text, SPAN("==")) ? 2 : span_ends(text, SPAN("=")) ? 1 : 0;
-
-	if (text.len % 4)
-		return false;
-	for (size_t i = 0; i < text.len; i += 4) {
-		size_t missing = i + 4 == text.len ? padding : 0;
-		unsigned word = 0;
-
-		for (size_t j = 0; j < 4; j++) {
-			int digit = j < 4 - missing ? base64_value(text.data[i + j]) : 0;
-
-			if (digit < 0)
-				return false;
-			word = word << 6 | (unsigned)digit;
-		}
-		for (size_t j = 0; j < 3 - missing; j++)
-			buf_char(out, (char)(word >> (16 - 8 * j)));
-	}
-	return !out->overflowed;
-}
-
 /* The value that a header stands for: plain, or =?base64?...?=. */
 static bool decode_header(struct span text, struct buf *out)
 {
@@ -159,7 +126,7 @@ static bool decode_header(struct span text, struct buf *out)
 
 	if (text.len >= prefix.len + suffix.len && span_starts(text, prefix) &&
 	    span_ends(text, suffix))
-		return decode_base64(span_of(text.data + prefix.len,
+		return json_base64_read(span_of(text.data + prefix.len,
 		                             text.len - prefix.len - suffix.len), out);
 	for (size_t i = 0; i < text.len; i++) {
 		if (text.data[i] != '\t' && (text.data[i] < ' ' || text.data[i] > '~'))

@@ -6,6 +6,8 @@
  * until an answer is queued.  An answer that is queued with the head ends the connection, since
  * the rest of the request is unread; so a refusal waits for the end of a body that is short.
  */
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -32,6 +34,26 @@ const char *http_request_query(const struct http_request *request, const char *n
 {
 	return request->server->lib.lookup_connection_value(request->mhd, MHD_GET_ARGUMENT_KIND,
 	                                                    name);
+}
+
+bool http_request_is_from(const struct http_request *request, const char *address)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} peer = { .any.sa_family = AF_UNSPEC };
+	socklen_t len = sizeof(peer);
+	char name[INET6_ADDRSTRLEN] = "";
+	struct in6_addr wanted;
+
+	if (getpeername(request->connection->fd, &peer.any, &len) != 0)
+		return false;
+	if (peer.any.sa_family == AF_INET)
+		return inet_ntop(AF_INET, &peer.v4.sin_addr, name, sizeof(name)) &&
+		       !strcmp(name, address);
+	return peer.any.sa_family == AF_INET6 && inet_pton(AF_INET6, address, &wanted) == 1 &&
+	       IN6_ARE_ADDR_EQUAL(&wanted, &peer.v6.sin6_addr);
 }
 
 void http_request_set_data(struct http_request *request, void *data)

@@ -142,4 +142,28 @@ void pool_submit(struct pool *pool, struct pool_job *job);
 void pool_wait_begin(struct pool *pool);
 void pool_wait_end(struct pool *pool);
 
+/* ---- between threads -------------------------------------------------------------- */
+
+/* Runs a function on the loop's thread, and waits for it.  From another thread. */
+void loop_call(struct loop *loop, void (*run)(void *data), void *data);
+
+/* Something on a thread of a pool, and what follows from it on the loop's thread; the loop is held
+ * in between.  Embedded in the caller's object, which must live until `then` is called. */
+struct loop_job {
+	struct pool_job job;
+	struct loop_task ended;
+	struct loop *loop;
+	void (*run)(struct loop_job *job);
+	void (*then)(struct loop_job *job); /* may free it */
+};
+void loop_job_start(struct loop *loop, struct pool *pool, struct loop_job *job);
+
+/* Has `woken` called with `data` on the loop's thread soon after it was woken, by any thread; many
+ * times before that are one. */
+struct loop_waker;
+struct loop_waker *loop_waker_new(struct loop *loop, void (*woken)(void *data), void *data);
+/* On the loop's thread; nothing wakes it any more. NULL is fine. */
+void loop_waker_free(struct loop_waker *waker);
+void loop_waker_wake(void *waker, bool is_piece); /* `is_piece` is ignored: as front_options.wake */
+
 #endif
