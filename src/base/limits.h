@@ -483,6 +483,10 @@
 #define LIMIT_A2A_PUSH_TRIES 5
 /* How long tasks that run may go on at the server's end. */
 #define LIMIT_A2A_DRAIN_MS 30000
+/* Attempts to deliver one push notification. */
+#define LIMIT_A2A_PUSH_TRIES 5
+/* The agent card, with the extensions that it names. */
+#define LIMIT_A2A_CARD_BYTES ((size_t)1 << 20)
 
 /* An editor's requests (acp/) without an answer, and its sessions: each session has a thread, and
  * a worker. */

@@ -383,6 +383,28 @@ static const struct authority_row pages[] = {
 	PAGE_ROW("minutes", "How long their link is good for, 30 days at most."),
 };
 
+#define CALLER_ROW(NAME, HELP) \
+	{ AUTHORITY_CALLER, NAME, AUTHORITY_NEVER, HELP, NULL, false, HELD_OUTSIDE }
+
+/* What a caller's requests (A2A) set.  No mode, no "always", no setting, no variable is among them:
+ * what its tasks may do is up to policy rules with its name. */
+static const struct authority_row callers[] = {
+	CALLER_ROW("message.parts", "What it says, to the model: text, data, and files of the media "
+	           "types that a prompt may have; a file's address is refused, not fetched."),
+	CALLER_ROW("message.contextId", "Which of its contexts goes on; another caller's does not "
+	           "exist for it."),
+	CALLER_ROW("message.taskId", "Which of its tasks gets the message, or an answer to what the "
+	           "task asked: that counts only where hasp.a2a.callers says \"confirms\", and for "
+	           "one call."),
+	CALLER_ROW("message.metadata.hasp.workspace", "The folder that the context works in, of those "
+	           "named at the start and in the caller's \"workspaces\"."),
+	CALLER_ROW("configuration.acceptedOutputModes", "Which media types of artifacts it takes."),
+	CALLER_ROW("configuration.historyLength", "How many messages come with a task."),
+	CALLER_ROW("configuration.taskPushNotificationConfig", "An address that is told of a task: "
+	           "https, and of the public internet, unless hasp.a2a.push.allow names its host."),
+	CALLER_ROW("id", "Which of its tasks is read, followed or cancelled."),
+};
+
 #define ALLOW "\"hasp config allow\""
 
 static const struct {
@@ -444,6 +466,7 @@ bool authority_at(size_t i, struct authority_row *ret)
 	} tables[] = {
 		{ variables, ARRAY_LEN(variables) }, { files, ARRAY_LEN(files) },
 		{ editors, ARRAY_LEN(editors) },     { pages, ARRAY_LEN(pages) },
+		{ callers, ARRAY_LEN(callers) },
 	};
 
 	if (i < schema_count()) {
@@ -544,7 +567,7 @@ const char *authority_held_word(enum authority_held held)
 const char *authority_kind_name(enum authority_kind kind)
 {
 	static const char *const names[] = { "setting", "variable", "file", "editor",
-		                             "page" };
+		                             "page", "caller" };
 
 	return (unsigned)kind < ARRAY_LEN(names) ? names[kind] : "";
 }

@@ -64,6 +64,8 @@ enum authority_kind {
 	AUTHORITY_FILE,
 	AUTHORITY_EDITOR, /* a member of an editor's messages (acp/), which acts for the user */
 	AUTHORITY_PAGE,   /* a member of a page's requests (web/), which acts for its person */
+	AUTHORITY_CALLER, /* a member of a caller's requests (a2a/serve/), which acts for no one
+	                   * else: its tasks are judged by rules that name it */
 };
 
 struct authority_row {
@@ -81,7 +83,7 @@ struct authority_row {
 /* Whether the user can allow a project what it may not set by itself. */
 bool authority_can_be_allowed(enum authority authority);
 
-/* Row `i` of settings, variables, files, editors' and pages' members, in this order; false after
+/* Row `i` of settings, variables, files, editors', pages' and callers' members, in this order; false after
  * the last. */
 bool authority_at(size_t i, struct authority_row *ret);
 /* The row of a variable; NULL: none. */

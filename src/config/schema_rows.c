@@ -435,6 +435,16 @@ const struct setting_group schema_experimental =
 /* ---- settings that are hasp's own ---- */
 
 static const char schema_hasp_rows[] =
+	OBJECT("hasp.a2a.callers", "{}",
+	       "Other agents that may send tasks to \"hasp serve a2a\", by name, with what proves "
+	       "who they are. See docs/a2a.md.",
+	       SHALLOW NEVER RESTRICTS)
+	STRING("hasp.a2a.cardKey", NONE,
+	       "The file of the private key (PEM, P-256 or RSA) that signs the agent card.", NEVER)
+	STRINGS("hasp.a2a.push.allow", "[]",
+	        "Hosts that push notifications may go to although they are private, or by http: "
+	        "\"localhost\", \"10.0.0.7:8080\".",
+	        NEVER)
 	INTEGER("hasp.answerTokens", "12000",
 	        "Maximum tokens of a tool's answer, about 4 bytes each; what does not fit is "
 	        "omitted, and the answer says how to get it. 0: no limit.")

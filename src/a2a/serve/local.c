@@ -567,6 +567,7 @@ static void local_request(struct a2a_local_session *session)
 
 	*request = *options->request;
 	request->folder = context->folder;
+	request->caller = context->caller->name;
 	request->cancel = &session->cancel;
 	request->watched = request->checkpoints = true;
 	request->caller = context->caller->name;

@@ -439,7 +439,7 @@ static time_t id_token_end(const char *token)
 {
 	const char *dot = strchr(token, '.');
 	_cleanup_free_ char *claims = dot ? auth_base64url_read(span_head(
-		span_str(dot + 1), strcspn(dot + 1, "."))) : NULL;
+		span_str(dot + 1), strcspn(dot + 1, ".")), NULL) : NULL;
 	json_auto_t *said = NULL;
 	struct err ignored = ERR_INIT;
 	const json_t *end;

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "mcp/auth/auth.h"
+#include "mcp/auth/jose.h"
 
 enum {
 	AUTH_DOCUMENT_BYTES = 256 << 10, /* of metadata, a registration, a token answer */
@@ -91,10 +92,6 @@ bool auth_order_send(const struct mcp_auth *auth, const struct auth_order *order
 void auth_form_add(struct buf *form, const char *name, const char *value);
 /* A member of a query or form, decoded. The caller frees; NULL: there is none. */
 char *auth_form_get(struct span form, const char *name);
-/* Base64url without padding. The caller frees. */
-char *auth_base64url(struct span bytes);
-/* The bytes that such text stands for, with a NUL behind; NULL: it is none. The caller frees. */
-char *auth_base64url_read(struct span text);
 /* A list of texts as one, with blanks between. The caller frees; NULL: there are none. */
 char *auth_texts_joined(const json_t *list);
 /* A parameter of the Bearer challenge. The caller frees; NULL: there is none. */

@@ -280,49 +280,6 @@ char *auth_form_get(struct span form, const char *name)
 	return NULL;
 }
 
-char *auth_base64url(struct span bytes)
-{
-	json_auto_t *text = json_base64(bytes);
-	char *out = mem_strdup(json_string_value(text));
-
-	for (char *c = out; *c; c++)
-		*c = *c == '+' ? '-' : *c == '/' ? '_' : *c;
-	out[strcspn(out, "=")] = 0;
-	return out;
-}
-
-static int base64url_digit(char c)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-	const char *at = c ? strchr(digits, c) : NULL;
-
-	return at ? (int)(at - digits) : -1;
-}
-
-char *auth_base64url_read(struct span text)
-{
-	char *out = mem_alloc(text.len + 1, 1);
-	unsigned bits = 0, have = 0;
-	size_t len = 0;
-
-	for (size_t i = 0; i < text.len; i++) {
-		const int digit = base64url_digit(text.data[i]);
-
-		if (digit < 0) {
-			free(out);
-			return NULL;
-		}
-		bits = (bits << 6 | (unsigned)digit) & 0xffff;
-		have += 6;
-		if (have >= 8) {
-			have -= 8;
-			out[len++] = (char)(bits >> have);
-		}
-	}
-	return out;
-}
-
 char *auth_texts_joined(const json_t *list)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(AUTH_URL_BYTES);

@@ -95,6 +95,9 @@ double http_retry_after(struct span headers);
  * there is none. */
 struct span http_field(struct span headers, const char *name);
 
+/* A host that is an address in digits, or a name that never is public ("localhost"). */
+bool http_host_is_private(const char *host);
+
 /* ---- WebSockets ---- */
 
 /* A WebSocket (RFC 6455) of which this is the client: text messages both ways, over libcurl's

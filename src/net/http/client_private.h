@@ -91,8 +91,6 @@ bool http_url_same_origin(const struct url_parts *a, const struct url_parts *b);
 bool http_address_is_public(const struct sockaddr *address);
 /* INVALID_ARGUMENT: a header (the list is NULL-terminated, or NULL) contains a line break. */
 bool http_headers_are_lines(const char *const *headers, struct err *err);
-/* A host that is an address in digits, or a name that never is public ("localhost"). */
-bool http_host_is_private(const char *host);
 
 /* The proxy for a URL from the environment, as curl reads it; NULL: none. Borrowed. */
 const char *http_proxy_of_environment(const struct url_parts *url);

@@ -394,6 +394,8 @@ static bool start_daemon(struct http_server *server, struct err *err)
 		{ MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)server->options.certificate },
 		{ MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)"NORMAL:-VERS-ALL:"
 		                                  "+VERS-TLS1.3:+VERS-TLS1.2" },
+		{ server->options.client_authority ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0,
+		  (void *)(uintptr_t)server->options.client_authority },
 		{ MHD_OPTION_END, 0, NULL },
 	};
 

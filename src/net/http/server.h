@@ -71,6 +71,8 @@ struct http_options {
 	const char *socket;  /* the path of a Unix socket to make (mode 0600), which is removed in
 	                      * the end; NULL: TCP. Any port in a Host is fine then */
 	const char *certificate, *key; /* PEM; NULL: no TLS */
+	const char *client_authority; /* PEM: clients are asked for a certificate, and may do
+	                               * without (http_request_certificate); NULL: they are not */
 	const char *token;   /* bearer token to ask for; NULL: none */
 	const char *const *hosts;   /* see struct http_guard */
 	size_t host_count;
@@ -115,6 +117,15 @@ void http_request_know(struct http_request *request);
 const char *http_request_header(struct http_request *request, const char *name);
 /* Whether the other end of its connection has this IP address ("10.0.0.1", "::1"). */
 bool http_request_is_from(const struct http_request *request, const char *address);
+/* The certificate by which its client proved who it is. */
+struct http_certificate {
+	struct span der;  /* as long as the request */
+	char *subject;    /* owned: "CN=agent,O=Example" (RFC 4514) */
+};
+/* False: there is none, or none of the client authority's that is valid now and for clients.
+ * Released with http_certificate_release. */
+bool http_request_certificate(struct http_request *request, struct http_certificate *ret);
+void http_certificate_release(struct http_certificate *certificate);
 /* The caller's own; NULL at first. */
 void http_request_set_data(struct http_request *request, void *data);
 void *http_request_data(const struct http_request *request);
