@@ -472,8 +472,6 @@
 #define LIMIT_A2A_TASKS 100000
 #define LIMIT_A2A_IDLE 8
 #define LIMIT_A2A_IDLE_MS 2000
-/* Push configurations of one task. */
-#define LIMIT_A2A_PUSH_CONFIGS 16
 /* Lines about tasks that wait until the record of their session can be written. */
 #define LIMIT_A2A_UNRECORDED 256
 /* Files of sessions, of each workspace, in which tasks of earlier runs are looked for. */
@@ -483,8 +481,6 @@
 #define LIMIT_A2A_PUSH_TRIES 5
 /* How long tasks that run may go on at the server's end. */
 #define LIMIT_A2A_DRAIN_MS 30000
-/* Attempts to deliver one push notification. */
-#define LIMIT_A2A_PUSH_TRIES 5
 /* The agent card, with the extensions that it names. */
 #define LIMIT_A2A_CARD_BYTES ((size_t)1 << 20)
 

@@ -216,11 +216,18 @@ static bool read_folders(struct a2a_caller *caller, const json_t *folders, struc
 	size_t i;
 	json_t *folder;
 
-	json_array_foreach(folders, i, folder)
+	caller->workspaces = folders ? json_array() : NULL;
+	json_array_foreach(folders, i, folder) {
+		_cleanup_free_ char *real = NULL;
+
 		if (json_string_value(folder)[0] != '/')
 			return wrong(caller->name, "workspaces", "must be a list of absolute paths",
 			             err);
-	caller->workspaces = json_incref((json_t *)folders);
+		/* One that does not exist is none of the server's, and stays as it is. */
+		real = realpath(json_string_value(folder), NULL);
+		json_array_append_new(caller->workspaces,
+		                      real ? json_path_bytes(real) : json_incref(folder));
+	}
 	return true;
 }
 

@@ -34,7 +34,7 @@ struct a2a_caller {
 	unsigned references;
 	char *name;              /* of the setting; "token" */
 	bool confirms;           /* questions go to it */
-	json_t *workspaces;      /* folders, absolute, or NULL: all that the server names */
+	json_t *workspaces;      /* folders, canonical, or NULL: all that the server names */
 	unsigned tasks_at_once;  /* 0: the server's limit alone */
 };
 struct a2a_caller *a2a_caller_ref(struct a2a_caller *caller);

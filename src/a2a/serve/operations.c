@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "a2a/serve/push.h"
+#include "a2a/serve/wire.h"
 #include "a2a/serve/gemini.h"
 #include "a2a/serve/tasks.h"
 #include "agent/session/record.h"
@@ -206,7 +207,8 @@ void a2a_orders_end(struct a2a_server *server)
 /* ---- messages ---------------------------------------------------------------------------------- */
 
 /* Configurations of push notifications that come with a message.  False: *fault. */
-static bool send_push(struct a2a_task *task, const json_t *config, struct a2a_fault *fault)
+static bool send_push(struct a2a_task *task, const json_t *config, enum a2a_version version,
+                      struct a2a_fault *fault)
 {
 	_cleanup_free_ char *made = record_new_id();
 	const char *id = json_string_value(json_object_get(config, "id"));
@@ -222,6 +224,9 @@ static bool send_push(struct a2a_task *task, const json_t *config, struct a2a_fa
 	if (!id || !*id)
 		json_object_set_new(kept, "id", json_string(made));
 	json_object_set_new(kept, "taskId", json_string(task->id));
+	/* As its notifications will be (push.h). */
+	if (version == A2A_V0_3)
+		json_object_set_new(kept, "protocolVersion", json_string("0.3"));
 	if (!task->pushes)
 		task->pushes = json_object();
 	json_object_set_new(task->pushes, id && *id ? id : made, kept);
@@ -282,7 +287,7 @@ static struct a2a_task *send_more(struct a2a_order *order, const json_t *message
 {
 	struct a2a_task *task = send_find(order, message, fault);
 
-	if (!task || !send_push(task, config, fault))
+	if (!task || !send_push(task, config, order->version, fault))
 		return NULL;
 	if (task->is_waiting)
 		a2a_task_said(task, message);
@@ -306,7 +311,7 @@ static struct a2a_task *send_first(struct a2a_order *order, const json_t *messag
 	memcpy(task->trace, order->trace, sizeof(task->trace));
 	if (!task->gemini && a2a_gemini_is_asked(message, order->extensions))
 		a2a_gemini_begin(task, message);
-	send_push(task, config, fault);
+	send_push(task, config, order->version, fault);
 	a2a_queue_add(task);
 	return task;
 }
@@ -516,7 +521,8 @@ static void operation_push_create(struct a2a_order *order)
 
 	if (!task)
 		return;
-	if (!push_check(order, order->params, &fault) || !send_push(task, order->params, &fault)) {
+	if (!push_check(order, order->params, &fault) ||
+	    !send_push(task, order->params, order->version, &fault)) {
 		order_refuse(order, &fault);
 		return;
 	}
@@ -567,10 +573,9 @@ static void operation_push_delete(struct a2a_order *order)
 	order->answer(order, json_object());
 }
 
-/* The binding has the card. */
 static void operation_card(struct a2a_order *order)
 {
-	order_refuse_with(order, A2A_FAULT_NO_EXTENDED_CARD, "");
+	order->answer(order, a2a_route_extended_card(order));
 }
 
 /* ---- all of them ----------------------------------------------------------------------------------- */

@@ -143,6 +143,19 @@ static char *route_origin(const struct a2a_server *server, struct http_request *
 
 /* ---- the card -------------------------------------------------------------------------- */
 
+void a2a_route_sign(const struct a2a_server *server, const char *origin, json_t *card)
+{
+	const struct a2a_wire *wire = server->wire;
+	_cleanup_free_ char *keys = mem_printf(
+		"%s%s" A2A_KEYS_PATH, origin,
+		server->options->base_path ? server->options->base_path : "");
+	struct err err = ERR_INIT;
+
+	/* What cannot be signed goes without a signature, and a client that needs one says so. */
+	if (wire && wire->signer && !a2a_signer_sign(wire->signer, card, keys, &err) && server->warn)
+		server->warn((struct a2a_server *)server, err.message);
+}
+
 static void route_card(struct a2a_route_table *table, struct http_request *request)
 {
 	_cleanup_free_ char *origin = route_origin(table->server, request);
@@ -159,6 +172,7 @@ static void route_card(struct a2a_route_table *table, struct http_request *reque
 	if (!asked || !*asked || !a2a_version_read(asked, &version))
 		version = A2A_VERSION_COUNT;
 	whole = a2a_version_card(version, card);
+	a2a_route_sign(table->server, origin, whole);
 	json_print(&text, whole, 0);
 	sum = sha256_of(buf_view(&text));
 	random_hex_print(sum.bytes, 16, tag + 1);
@@ -171,6 +185,51 @@ static void route_card(struct a2a_route_table *table, struct http_request *reque
 		http_answer(request, 304, NULL, NULL);
 	else
 		http_answer(request, 200, "application/json", &text);
+}
+
+json_t *a2a_route_extended_card(const struct a2a_order *order)
+{
+	struct a2a_server *server = order->server;
+	const struct a2a_wire *wire = server->wire;
+	_cleanup_free_ char *origin =
+		order->http ? route_origin(server, order->http) :
+		              mem_strdup(wire && wire->origin ? wire->origin : "");
+	json_t *card = a2a_card_make(server, origin, true);
+
+	/* The binding makes 0.3's of it, which would not be what was signed. */
+	if (order->version == A2A_V1_0)
+		a2a_route_sign(server, origin, card);
+	return card;
+}
+
+/* ---- other documents for clients that have not proved who they are -------------------- */
+
+static bool route_is_document(const struct a2a_server *server, const char *path)
+{
+	const struct a2a_wire *wire = server->wire;
+
+	return !strcmp(path, A2A_RESOURCE_PATH) || (wire->signer && !strcmp(path, A2A_KEYS_PATH));
+}
+
+static void route_document(struct a2a_route_table *table, struct http_request *request,
+                           const char *path)
+{
+	const struct a2a_wire *wire = table->server->wire;
+	const char *base = table->server->options->base_path;
+	_cleanup_free_ char *origin = route_origin(table->server, request);
+	_cleanup_free_ char *here = mem_printf("%s%s", origin, base ? base : "");
+	json_auto_t *document = !strcmp(path, A2A_KEYS_PATH) ?
+		a2a_signer_keys(wire->signer) :
+		a2a_callers_resource(table->server->callers, here);
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_A2A_CARD_BYTES);
+
+	if (!document) {
+		http_refuse(request, 404, "Callers of this server prove who they are without an "
+		            "authorization server.");
+		return;
+	}
+	json_print(&text, document, 0);
+	http_answer(request, 200, "application/json", &text);
 }
 
 /* ---- what a request asks for ------------------------------------------------------------ */
@@ -368,7 +427,7 @@ static void route_head(void *data, struct http_request *request)
 	const char *path = route_path(table->server, request), *allowed = NULL;
 	const char *method = http_request_method(request);
 
-	if (path && !strcmp(path, CARD_PATH))
+	if (path && (!strcmp(path, CARD_PATH) || route_is_document(table->server, path)))
 		allowed = strcmp(method, "GET") ? "GET" : NULL;
 	else if (path && !strcmp(path, "/"))
 		allowed = strcmp(method, "POST") ? "POST" : NULL;
@@ -390,6 +449,8 @@ static void route_request(void *data, struct http_request *request, struct span 
 
 	if (!strcmp(path, CARD_PATH))
 		route_card(table, request);
+	else if (route_is_document(table->server, path))
+		route_document(table, request, path);
 	else if (!strcmp(path, "/") || a2a_gemini_has(http_request_method(request), path))
 		route_visit(table, request, NULL, path, body);
 	else

@@ -120,6 +120,7 @@ static void serve_close(struct a2a_server *server)
 	a2a_callers_free(server->callers);
 	pool_free(server->pool);
 	loop_free(server->loop);
+	a2a_signer_free(wire->signer);
 	settings_free(wire->settings);
 	free(wire->origin);
 	free(wire->hosts);
@@ -155,6 +156,18 @@ static void serve_set_origin(struct a2a_server *server)
 	                          wire->name, http_server_port(wire->http));
 }
 
+/* Where clients that are refused find out which issuers' tokens count. */
+static void serve_name_resource(struct a2a_server *server)
+{
+	const struct a2a_wire *wire = server->wire;
+	const struct a2a_serve_options *options = server->options;
+	_cleanup_free_ char *here = mem_printf(
+		"%s%s", options->public_url ? options->public_url : wire->origin,
+		options->base_path ? options->base_path : "");
+
+	a2a_callers_set_origin(server->callers, here);
+}
+
 static bool serve_open_http(struct a2a_server *server, struct err *err)
 {
 	const struct a2a_serve_options *options = server->options;
@@ -163,7 +176,8 @@ static bool serve_open_http(struct a2a_server *server, struct err *err)
 	const size_t count = serve_count(options->hosts);
 	struct http_options http = {
 		.address = address, .port = options->port, .certificate = options->certificate,
-		.key = options->key, .host_count = count, .name_count = 1,
+		.key = options->key, .client_authority = options->client_authority,
+		.host_count = count, .name_count = 1,
 	};
 
 	wire->name = strchr(address, ':') ? mem_printf("[%s]", address) : mem_strdup(address);
@@ -180,6 +194,7 @@ static bool serve_open_http(struct a2a_server *server, struct err *err)
 	if (!http_server_new(server->loop, &http, &wire->http, err))
 		return false;
 	serve_set_origin(server);
+	serve_name_resource(server);
 	return true;
 }
 
@@ -196,8 +211,14 @@ static bool serve_catch_signals(struct a2a_server *server, struct err *err)
 static bool serve_open_callers(struct a2a_server *server, struct err *err)
 {
 	struct a2a_wire *wire = server->wire;
+	const char *file;
 
 	if (!settings_load_own(&wire->settings, err))
+		return false;
+	file = wire->settings ? settings_string(wire->settings, "hasp.a2a.cardKey", NULL) : NULL;
+	if (file && file[0] != '/')
+		return err_set(err, ERR_INVALID_ARGUMENT, "hasp.a2a.cardKey is not absolute.");
+	if (file && !a2a_signer_open(file, &wire->signer, err))
 		return false;
 	return a2a_callers_open(server,
 	                        wire->settings ? settings_get(wire->settings,
@@ -214,7 +235,8 @@ static bool serve_open(struct a2a_server *server, struct err *err)
 	server->pool = pool_new(A2A_THREADS, A2A_THREADS_MAX);
 	if (!serve_open_callers(server, err))
 		return false;
-	server->push = a2a_push_new(server);
+	server->push = a2a_push_new(server, wire->settings ? settings_get(
+		wire->settings, "hasp.a2a.push.allow") : NULL);
 	return a2a_core_open(server, err) && serve_catch_signals(server, err) &&
 	       (server->options->stdio ? a2a_stdio_open(server, &wire->stdio, err) :
 	                                 serve_open_http(server, err));

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "a2a/serve/callers.h"
+#include "a2a/serve/sign.h"
 #include "a2a/serve/private.h"
 
 /* ---- fault.c: more of it ------------------------------------------------------------ */
@@ -167,9 +168,14 @@ struct a2a_wire {
 	const char **hosts;             /* owned array: names that requests may have as their Host */
 	char *public_host, *name;       /* owned: that of the public URL; the address, as in a Host */
 	struct settings *settings;      /* the user's own; NULL: there are none */
+	struct a2a_signer *signer;      /* of cards; NULL: they are not signed */
 	int signal;                     /* that ends it; 0: none yet */
 };
 
+/* Signs a card as it is printed, if the server has a key; its address is `origin`'s. */
+void a2a_route_sign(const struct a2a_server *server, const char *origin, json_t *card);
+/* The card that callers get; a new reference. */
+json_t *a2a_route_extended_card(const struct a2a_order *order);
 /* As after a signal. */
 void a2a_serve_end(struct a2a_server *server, int signal);
 
