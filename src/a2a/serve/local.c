@@ -564,7 +564,6 @@ static void local_request(struct a2a_local_session *session)
 	request->caller = context->caller->name;
 	request->cancel = &session->cancel;
 	request->watched = request->checkpoints = true;
-	request->caller = context->caller->name;
 	request->interactive = context->caller->confirms || options->attached;
 	request->resume_file = context->file;
 	request->session_id = context->file ? NULL : context->id;
