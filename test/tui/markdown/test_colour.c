@@ -3,10 +3,14 @@
 #include "tui/markdown/private.h"
 
 #include <dlfcn.h>
+#include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -203,6 +207,59 @@ static void any_bytes_are_survived(void **state)
 	}
 }
 
+/* On one processor, with another process that the kernel prefers: what takes a few milliseconds of
+ * it takes a hundred times as long. */
+static void keep_to_one_processor(int niceness)
+{
+	cpu_set_t all, one;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	CPU_ZERO(&one);
+	for (int i = 0; i < CPU_SETSIZE && !CPU_COUNT(&one); i++)
+		if (CPU_ISSET(i, &all))
+			CPU_SET(i, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	assert_int_equal(setpriority(PRIO_PROCESS, 0, niceness), 0);
+}
+
+static bool colours_a_long_text(void)
+{
+	static const char line[] = "static int answer(const char *of) { return of[0] + 42; }";
+	enum { LINES = 1000 };
+	struct colour *colour = colour_new("c");
+	_cleanup_free_ uint8_t *roles = mem_alloc(LINES, sizeof(line));
+
+	assert_non_null(colour);
+	for (size_t i = 0; i < LINES; i++)
+		assert_true(colour_add(colour, line, sizeof(line) - 1));
+	colour_paint(colour, 0, LINES * sizeof(line) - 1, roles);
+	colour_free(colour);
+	return roles[0] != ROLE_CODE;
+}
+
+static void waiting_for_the_processor_costs_nothing(void **state)
+{
+	pid_t busy, patient;
+	int status;
+
+	(void)state;
+	assert_true(colours_a_long_text());
+	busy = fork();
+	if (!busy)
+		for (keep_to_one_processor(getpriority(PRIO_PROCESS, 0));;)
+			continue;
+	patient = fork();
+	if (!patient) {
+		keep_to_one_processor(19);
+		_exit(colours_a_long_text() ? 0 : 3);
+	}
+	assert_int_equal(waitpid(patient, &status, 0), patient);
+	kill(busy, SIGKILL);
+	waitpid(busy, NULL, 0);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 /* ---- the program's side ---------------------------------------------------------- */
 
 static void assert_line(const char *language, const char *line, enum role role)
@@ -353,6 +410,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(each_name_of_a_language_has_a_query_that_fits),
 		cmocka_unit_test(what_is_too_long_is_not_coloured),
 		cmocka_unit_test(any_bytes_are_survived),
+		cmocka_unit_test(waiting_for_the_processor_costs_nothing),
 		cmocka_unit_test(differences_have_their_colours),
 		cmocka_unit_test(the_module_beside_the_program_is_loaded),
 	};
