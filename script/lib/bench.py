@@ -37,6 +37,27 @@ def page_write(begin, end, text):
     PAGE.write_text(head + begin + "\n" + text + "\n" + end + rest.split(end)[1])
 
 
+def page_options(headless, **others):
+    """The options of a part that drives hasp by test/'s `headless`: --quick, --hasp PROGRAM, and `others`
+    with their defaults."""
+    options = argparse.ArgumentParser()
+    options.add_argument("--quick", action="store_true")
+    options.add_argument("--hasp")
+    for name, default in others.items():
+        options.add_argument("--" + name, default=default)
+    options = options.parse_args()
+    if options.hasp:
+        headless.HASP = str(Path(options.hasp).resolve())
+    return options
+
+
+def page_print(options, begin, end, made):
+    """Prints a table, and puts it into the page unless it is of a quick run or of another hasp."""
+    print(made)
+    if not options.quick and not options.hasp:
+        page_write(begin, end, made.rstrip("\n"))
+
+
 def in_sandbox(folder, *flags):
     """The words before a command that hasp confines to a folder."""
     return [HASP, "sandbox", *flags, "--root", str(folder), "--"]

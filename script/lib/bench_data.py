@@ -1,16 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""script/bench data: queries of data (query_data) beside jq and sqlite3, on the same files in the same run.
+"""script/bench data: queries of data (query_data) beside jq and sqlite3, on the same files in the same run; one key of
+large files changed (update_data); and what libraries of other formats cost runs that do not need them.
 
-    python3 script/lib/bench_data.py [--quick] [--mb N]
+    python3 script/lib/bench_data.py [--quick] [--mb N] [--before HASP]
+
+--before: a hasp without readers of other formats, next to this one on a text file.
 """
 import argparse
+import hashlib
 import json
+import shutil
 import sqlite3
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
 import bench
+
+sys.path.insert(0, str(bench.TOP / "test/read"))
+import documents  # noqa: E402
 
 BEGIN, END = "<!-- data: begin -->", "<!-- data: end -->"
 LEVELS = ("info", "warn", "debug")
@@ -97,13 +106,62 @@ def measured(folder, megabytes, rounds):
     return rows + bench.rows_of("SQLite, %d rows, grouped" % (megabytes * 2000), runners)
 
 
+def packages(count):
+    """A file of each format with so many entries, and a last one whose path and value are given: {name: (text, path)}."""
+    rows = [("package-%d" % i, "%d.%d" % (i % 9, i % 31), hashlib.sha256(b"%d" % i).hexdigest()) for i in range(count)]
+    return {
+        "large.json": (json.dumps({"packages": {row[0]: {"version": row[1], "sum": row[2], "tags": ["a", "b"]} for row in rows},
+                                   "end": {"key": "value"}}, indent=2) + "\n", ".end.key"),
+        "large.yaml": ("".join("%s:\n  version: '%s'\n  sum: %s\n  tags: [a, b]\n" % row for row in rows) + "end:\n  key: value\n",
+                       ".end.key"),
+        "large.toml": ("".join('[[package]]\nname = "%s"\nversion = "%s"\nsum = "%s"\n\n' % row for row in rows) +
+                       '[end]\nkey = "value"\n', ".end.key"),
+        "large.xml": ("<list>\n" + "".join('  <package name="%s"><version>%s</version><sum>%s</sum></package>\n' % row for row in rows) +
+                      "  <end><key>value</key></end>\n</list>\n", ".list.end.key"),
+        "large.csv": ("name,version,sum\n" + "".join("%s,%s,%s\n" % row for row in rows) + "end,value,0\n",
+                      ".[%d].version" % count),
+    }
+
+
+def updates(folder, count, rounds):
+    """One key of each of the large files."""
+    rows = []
+    for name, (text, path) in packages(count).items():
+        (folder / ("base-" + name)).write_text(text)
+        argv = [bench.HASP, "tool", "update_data", "-a", "file_path=" + name, "-a", "return_content=diff",
+                "-a", "base_content_sha256=" + hashlib.sha256(text.encode()).hexdigest(),
+                "-a", "edits=" + json.dumps([{"op": "set", "path": path, "value": "changed"}])]
+        runner = bench.Runner("hasp", argv, str(folder),
+                              prepare=lambda name=name: shutil.copyfile(folder / ("base-" + name), folder / name),
+                              check=lambda name=name, text=text: (folder / name).read_text() == "changed".join(text.rsplit("value", 1)))
+        bench.interleave([runner], rounds)
+        rows += bench.rows_of("one key of %.1f MB of %s" % (len(text) / 1e6, name.rpartition(".")[2].upper()), [runner])
+    return rows
+
+
+def readings(folder, before, rounds):
+    """Runs that need no library of other formats, and one that does."""
+    (folder / "notes.txt").write_text("one line\n" * 100)
+    (folder / "page.pdf").write_bytes(documents.pdf([[(50, 50, "one line")]]))
+    rows = []
+    for title, name, programs in (("a text file is read", "notes.txt", [("hasp", bench.HASP)] + [("hasp without readers", before)] * bool(before)),
+                                  ("a PDF of one page", "page.pdf", [("hasp", bench.HASP)])):
+        runners = [bench.Runner(who, [program, "tool", "read_file", "-a", "file_path=" + name], str(folder)) for who, program in programs]
+        bench.interleave(runners, rounds)
+        rows += bench.rows_of(title, runners)
+    return rows
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--quick", action="store_true")
     options.add_argument("--mb", type=int, help="size of the JSON Lines")
+    options.add_argument("--before", help="a hasp to read a text file with, too")
     options = options.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-data-", dir="/var/tmp") as folder:
         rows = measured(Path(folder), options.mb or (50 if options.quick else 1000), 3)
+        rows += updates(Path(folder), 2000 if options.quick else 40000, 5)
+        rows += readings(Path(folder), options.before, 5 if options.quick else 21)
     lines = ["| what | who | wall ms | CPU ms | peak MB | hasp takes, times |", "|---" * 6 + "|"]
     made = "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
     print(made)

@@ -4,7 +4,6 @@ after an edit that brings none.  The editors are the servers of test/ide, on loo
 
     python3 script/lib/bench_ide.py [--quick] [--hasp PROGRAM]
 """
-import argparse
 import contextlib
 import importlib.util
 import os
@@ -147,18 +146,9 @@ def table(count, seconds):
 
 
 def main():
-    options = argparse.ArgumentParser()
-    options.add_argument("--quick", action="store_true")
-    options.add_argument("--hasp")
-    options = options.parse_args()
-    if options.hasp:
-        ide.app.headless.HASP = str(Path(options.hasp).resolve())
+    options = bench.page_options(ide.app.headless)
     made = table(5 if options.quick else 20, 10 if options.quick else 30)
-    print(made)
-    if not options.quick and not options.hasp:
-        page = bench.TOP / "docs" / "benchmarks.md"
-        before, _, rest = page.read_text().partition(BEGIN)
-        page.write_text(before + BEGIN + "\n" + made + END + rest.partition(END)[2])
+    bench.page_print(options, BEGIN, END, made)
 
 
 if __name__ == "__main__":

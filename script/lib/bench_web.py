@@ -5,7 +5,6 @@
 
 One hasp on a terminal of its own, a fake model, Debian's Chromium without a window (bench_web.mjs).
 """
-import argparse
 import contextlib
 import hashlib
 import importlib.util
@@ -193,19 +192,9 @@ def table(rounds):
 
 
 def main():
-    options = argparse.ArgumentParser()
-    options.add_argument("--quick", action="store_true")
-    options.add_argument("--hasp")
-    options.add_argument("--bundle", default=str(TOP / "build/web"))
-    options = options.parse_args()
-    if options.hasp:
-        web.app.headless.HASP = str(Path(options.hasp).resolve())
+    options = bench.page_options(web.app.headless, bundle=str(TOP / "build/web"))
     made = table([one_round(options.bundle, 5 if options.quick else 10) for _ in range(1 if options.quick else 3)])
-    print(made)
-    if not options.quick and not options.hasp:
-        page = bench.TOP / "docs" / "benchmarks.md"
-        before, _, rest = page.read_text().partition(BEGIN)
-        page.write_text(before + BEGIN + "\n" + made + END + rest.partition(END)[2])
+    bench.page_print(options, BEGIN, END, made)
 
 
 if __name__ == "__main__":

@@ -98,6 +98,7 @@ SETS = {
                      "builds Gemini CLI's companion from a clone (script/companions)"),
     "browser": Set(("playwright-core@1.65.1", "axe-core@4.14.1", "typescript@5.9.3"),
                "drives the system's Chromium, looks for what keeps people out of a page, checks the types of web/"),
+    "properties": Set(("dot-properties@1.1.2",), "reads what script/random-updates made"),
     "husky": Set(("husky@9.1.7",), "puts hooks of git in place, in the table of honest work"),
 }
 

@@ -251,7 +251,9 @@ static bool change_at(struct changing *changing, const struct structured *tree,
 		               "Edit the text.");
 	ok = change_edits(changing->writer, op, &place, value, &edits, err) &&
 	     edits_apply(&edits, changing->text, out, err) &&
-	     change_verify(changing, &place, steps, op, value, buf_view(out), err);
+	     ((op == STRUCTURED_SET &&
+	       structured_verify_alone(&place, &edits, value, buf_view(out))) ||
+	      change_verify(changing, &place, steps, op, value, buf_view(out), err));
 	if (ok)
 		changing->text = buf_view(out);
 	edits_release(&edits);

@@ -196,25 +196,21 @@ static uint32_t properties_line_end(struct span text, uint32_t at)
 static void properties_decode(struct span text, struct buf *out)
 {
 	static const char from[] = "tnrf", to[] = "\t\n\r\f";
-	char utf8[4];
 
 	for (size_t i = 0; i < text.len; i++) {
 		const char c = i + 1 < text.len ? text.data[i + 1] : '\0';
 		const char *known = c ? strchr(from, c) : NULL;
-		uint32_t code = 0;
 
 		if (text.data[i] != '\\') {
 			buf_char(out, text.data[i]);
 			continue;
 		}
+		if (c == 'u' && json_tree_unicode(text, &i, out)) {
+			i--;
+			continue;
+		}
 		i++;
-		if (c == 'u' && i + 4 < text.len) {
-			for (size_t k = 1; k <= 4; k++)
-				code = code << 4 | (uint32_t)(ascii_hex(text.data[i + k]) & 15);
-			code = code >= 0xD800 && code < 0xE000 ? 0xFFFD : code;
-			buf_append(out, utf8, utf8_put(code, utf8));
-			i += 4;
-		} else if (known) {
+		if (known) {
 			buf_char(out, to[known - from]);
 		} else if (c == '\r' || c == '\n') {
 			i += c == '\r' && i + 1 < text.len && text.data[i + 1] == '\n';
@@ -292,6 +288,9 @@ static void properties_put(struct buf *out, struct span text, bool key, bool esc
 			buf_printf(out, "\\%c", (char)c.code);
 		else if (c.code < ' ' || (escape_wide && c.code > 126 && c.code < 0x10000))
 			buf_printf(out, "\\u%04X", (unsigned)c.code);
+		else if (escape_wide && c.code >= 0x10000)
+			buf_printf(out, "\\u%04X\\u%04X", 0xD7C0 + (unsigned)(c.code >> 10),
+			           0xDC00 + (unsigned)(c.code & 0x3FF));
 		else
 			buf_span(out, c.bytes);
 	}

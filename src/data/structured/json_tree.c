@@ -108,8 +108,7 @@ static bool json_hex4(struct span text, size_t at, uint32_t *ret)
 	return true;
 }
 
-/* \uXXXX at `at` of the text, or a pair of them; *at moves past it. */
-static bool json_unicode(struct span text, size_t *at, struct buf *out)
+bool json_tree_unicode(struct span text, size_t *at, struct buf *out)
 {
 	char utf8[4];
 	uint32_t code, low;
@@ -147,7 +146,7 @@ static bool json_unescape(struct span inner, struct buf *out)
 		if (at + 1 >= inner.len)
 			return false;
 		if (inner.data[at + 1] == 'u') {
-			if (!json_unicode(inner, &at, out))
+			if (!json_tree_unicode(inner, &at, out))
 				return false;
 			continue;
 		}

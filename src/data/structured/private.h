@@ -209,6 +209,13 @@ enum structured_op {
 bool structured_verify(const struct structured_place *place, enum structured_op op,
                        const json_t *value, const struct structured *after);
 
+/* Whether what is read of the place alone, without the rest of the text, shows that a scalar was set
+ * there: `edits` lie within the old one, and what they made reads as the value and nothing else,
+ * so that all before and after it means what it did.  False: only the whole text can show it. */
+bool structured_verify_alone(const struct structured_place *place,
+                             const struct structured_edits *edits, const json_t *value,
+                             struct span after);
+
 /* ---- text around a place ------------------------------------------------------------ */
 
 /* The first byte of the line that has the byte at `at`; the end of that line, before its line end;
@@ -227,6 +234,9 @@ uint32_t tree_skip_blanks(struct span text, uint32_t at, uint32_t end);
 /* One level of indentation as the tree shows it; two blanks where it shows none. */
 struct span tree_indent_unit(const struct structured *tree);
 
+/* JSON, properties: appends the character of \uXXXX at *at, or of a pair of them, and moves past;
+ * false: these are no four digits.  Half of a pair is U+FFFD. */
+bool json_tree_unicode(struct span text, size_t *at, struct buf *out);
 /* XML: past the name (XML 1.0, section 2.3) at `at`; `at` if there is none. */
 uint32_t xml_tree_name_end(struct span text, uint32_t at);
 /* YAML: what a plain scalar of that text is, by the core schema. */

@@ -2,6 +2,9 @@
 /* The trees before and after a change, walked side by side. */
 #include "data/structured/private.h"
 
+#include <string.h>
+
+#include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
 
@@ -319,4 +322,70 @@ bool structured_verify(const struct structured_place *place, enum structured_op 
 	                       after->format == STRUCTURED_XML ?
 	               verify_scalar(&verifying) || verify_values(&verifying) :
 	               verify_walk(&verifying);
+}
+
+/* ---- a scalar alone ----------------------------------------------------------------- */
+
+/* The range of the old text that has the scalar and can be read without the rest: in YAML the line
+ * of a member that is alone on it, in TOML the value, in XML the element.  False: there is none, or
+ * it would save nothing. */
+static bool lone_range(const struct structured_place *place, struct structured_range *ret)
+{
+	const struct structured_node *node = place->node;
+	struct span text = place->tree->text;
+
+	*ret = node->source;
+	switch (place->tree->format) {
+	case STRUCTURED_TOML:
+		return true;
+	case STRUCTURED_XML:
+		return node->style == STYLE_ELEMENT;
+	case STRUCTURED_YAML:
+		*ret = (struct structured_range){ tree_line_start(text, node->entry.start),
+			                          tree_line_end(text, node->entry.start) };
+		return place->parent && place->parent->kind == STRUCTURED_OBJECT &&
+		       place->parent->style == STYLE_BLOCK && node->kind != STRUCTURED_ALIAS &&
+		       !node->flags && tree_leads_line(text, node->entry.start) &&
+		       node->source.start > node->key.end && node->source.end <= ret->end;
+	default:
+		return false;
+	}
+}
+
+bool structured_verify_alone(const struct structured_place *place,
+                             const struct structured_edits *edits, const json_t *value,
+                             struct span after)
+{
+	const struct structured_node *node = place->node, *only;
+	const bool toml = place->tree->format == STRUCTURED_TOML;
+	const bool yaml = place->tree->format == STRUCTURED_YAML; /* blanks before it may change */
+	const size_t longer = after.len - place->tree->text.len; /* modulo, if it is shorter */
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_STRUCTURED_BYTES);
+	_cleanup_structured_ struct structured lone = { 0 };
+	struct structured_range range;
+	struct err ignored = ERR_INIT;
+	size_t start;
+
+	if (!node || node->first || json_is_object(value) || json_is_array(value) ||
+	    !lone_range(place, &range))
+		return false;
+	for (size_t i = 0; i < edits->count; i++)
+		if (edits->items[i].start < (yaml ? node->key.end : node->source.start) ||
+		    edits->items[i].end > node->source.end)
+			return false;
+	buf_str(&text, toml ? "x = " : "");
+	start = text.len + node->source.start - range.start;
+	buf_append(&text, after.data + range.start, range.end - range.start + longer);
+	if (yaml && memchr(text.data, '\n', text.len))
+		return false;
+	if (!structured_parse(place->tree->format, buf_view(&text), &lone, &ignored) ||
+	    structured_root(&lone)->kind != STRUCTURED_OBJECT || structured_root(&lone)->count != 1)
+		return false;
+	only = structured_first(&lone, structured_root(&lone));
+	return (yaml || (only->source.start == start &&
+	                 only->source.end == start + node->source.end - node->source.start +
+	                                             longer)) &&
+	       (toml || span_eq(structured_name(&lone, only),
+	                        structured_name(place->tree, node))) &&
+	       node_has_value(&lone, only, value);
 }

@@ -106,6 +106,9 @@ static const struct change_case other_cases[] = {
 	{ "a.ini", "[s]\nk=v\n", SET(".new", "{'a': 'b'}"), "[s]\nk=v\n\n[new]\na=b\n" },
 	{ "a.properties", "# c\na.b = x\\\n  y\nc : d\n", SET(".\\'a.b\\'", "'z'"),
 	  "# c\na.b = z\nc : d\n" },
+	{ "a.properties", "a=\\uD83D\\uDE00 \\uD83D\nb=1\n", SET(".b", "'\\ud83d\\ude00'"),
+	  "a=\\uD83D\\uDE00 \\uD83D\nb=\\uD83D\\uDE00\n" },
+	{ "a.properties", "a=\\uD83D\\uDE00\n", SET(".a", "'\\ud83d\\ude00'"), "!already" },
 	{ "a.properties", "a=1\n", SET(".\\'b c\\'", "' x'"), "a=1\nb\\ c=\\ x\n" },
 	{ "a.txt", "a", SET(".a", "1"), "!none of the formats" },
 };

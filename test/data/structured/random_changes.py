@@ -198,20 +198,20 @@ class Yaml(Json):
 
 
 class Csv:
-    name = "a.csv"
+    name, comma = "a.csv", ","
     COLUMNS = ["name", "price", "a b", "note"]
 
     def __init__(self, rng):
         self.rng = rng
 
     def field(self, text):
-        quoted = self.rng.random() < .2 or any(c in text for c in ',"\n') or text != text.strip() or not text
+        quoted = self.rng.random() < .2 or any(c in text for c in self.comma + '"\n') or text != text.strip() or not text
         return '"%s"' % text.replace('"', '""') if quoted else text
 
     def make(self):
         rows = [self.COLUMNS] + [[self.value(self.rng) for _ in self.COLUMNS] for _ in range(4)]
         end = self.rng.choice(["\n", "\r\n"])
-        return end.join(",".join(map(self.field, row)) for row in rows) + self.rng.choice(["", end])
+        return end.join(self.comma.join(map(self.field, row)) for row in rows) + self.rng.choice(["", end])
 
     @staticmethod
     def value(rng):
@@ -235,9 +235,13 @@ class Csv:
         whole[i][column] = row[column]
         return {"op": op, "path": written((i, column)), "value": row[column]}, whole
 
-    @staticmethod
-    def read(text):
-        return list(csv.DictReader(io.StringIO(text, newline="")))
+    @classmethod
+    def read(cls, text):
+        return list(csv.DictReader(io.StringIO(text, newline=""), delimiter=cls.comma))
+
+
+class Tsv(Csv):
+    name, comma = "a.tsv", "\t"
 
 
 class Ini:
@@ -289,6 +293,52 @@ class Ini:
         parser.optionxform = str
         parser.read_string(text)
         return {section: dict(parser[section]) for section in parser.sections()}
+
+
+class Properties:
+    """Read by npm's dot-properties, which random_updates.py brings."""
+    name, node, reader = "a.properties", None, None
+    KEYS = ["name", "a.b", "long key", "x-y", "Größe", "a:b", "#no"]
+
+    def __init__(self, rng):
+        self.rng = rng
+
+    def word(self, text, key):
+        out = "".join("\\" + c if c in ("\\" + "=:#! " * key) else {"\n": "\\n", "\t": "\\t"}.get(c, c) for c in text)
+        return "\\" + out if out.startswith(" ") else out
+
+    def make(self):
+        mark, lines = self.rng.choice(["=", " = ", ": ", " "]), []
+        for key in self.rng.sample(self.KEYS, 4):
+            text = self.word(self.value(self.rng), False)
+            if self.rng.random() < .2:
+                text += "\\\n    more"
+            lines += [self.rng.choice(["# about", "! of it", ""]), self.word(key, True) + mark + text]
+        return "\n".join(lines) + self.rng.choice(["", "\n"])
+
+    @staticmethod
+    def value(rng):
+        return rng.choice([text for text in TEXTS if text and text[0] not in "=:"])
+
+    @classmethod
+    def change(cls, rng, whole):
+        key, new = rng.choice(cls.KEYS), cls.value(rng)
+        op = rng.choice(["set", "set", "delete", "rename"]) if key in whole else "set"
+        if op == "set" and whole.get(key) == new or op == "rename" and "other" in whole:
+            return None, whole
+        if op == "rename":
+            return {"op": op, "path": written((key,)), "value": "other"}, {("other" if k == key else k): v for k, v in whole.items()}
+        after = {k: v for k, v in whole.items() if k != key or op == "set"}
+        if op == "delete":
+            return {"op": op, "path": written((key,))}, after
+        return {"op": op, "path": written((key,)), "value": new}, {**after, key: new}
+
+    @classmethod
+    def read(cls, text):
+        cls.reader = cls.reader or subprocess.Popen(cls.node, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+        cls.reader.stdin.write(json.dumps(text) + "\n")
+        cls.reader.stdin.flush()
+        return json.loads(cls.reader.stdout.readline())
 
 
 class Toml:
@@ -436,8 +486,9 @@ class Xml:
         return {"root": found}
 
 
-FORMATS = {"json": Json, "lines": Lines, "yaml": Yaml, "toml": Toml, "xml": Xml, "csv": Csv, "ini": Ini}
+FORMATS = {"json": Json, "lines": Lines, "yaml": Yaml, "toml": Toml, "xml": Xml, "csv": Csv, "tsv": Tsv, "ini": Ini, "properties": Properties}
 UNORDERED = ("toml", "xml", "ini")
+OURS = [kind for kind in FORMATS if kind != "properties"]  # read by Python's modules
 
 
 def places(it, path=(), out=None):
@@ -550,22 +601,27 @@ def run(runner, kind, rng):
     return len(changes), 0
 
 
+def run_many(runner, kind, count, seed):
+    """Random files until so many changes were made: (changes, files, calls refused, differences)."""
+    made = refused = failures = turn = 0
+    while made < count and failures < 3:
+        turn += 1
+        try:
+            done, no = run(runner, kind, random.Random("%s %s %d" % (seed, kind, turn)))
+        except Exception as error:
+            failures += 1
+            print("%s, seed %s, turn %d: %s" % (kind, seed, turn, error))
+            done, no = 1, 0
+        made, refused = made + done, refused + no
+    return made, turn, refused, failures
+
+
 def main(program, count=300, seed=1, *kinds):
     runner, failures = Runner(program), 0
-    for kind in kinds or FORMATS:
-        made = refused = turn = 0
-        while made < int(count):
-            turn += 1
-            try:
-                done, no = run(runner, kind, random.Random("%s %s %d" % (seed, kind, turn)))
-            except Exception as error:
-                failures += 1
-                print("%s, seed %s, turn %d: %s" % (kind, seed, turn, error))
-                if failures > 2:
-                    return 1
-                done, no = 1, 0
-            made, refused = made + done, refused + no
-        print("%-10s %d changes in %d files as %s reads them; %d calls refused" % (kind, made, turn, FORMATS[kind].name, refused))
+    for kind in kinds or OURS:
+        made, files, refused, wrong = run_many(runner, kind, int(count), seed)
+        failures += wrong
+        print("%-10s %d changes in %d files as %s reads them; %d calls refused" % (kind, made, files, FORMATS[kind].name, refused))
     return 1 if failures else 0
 
 

@@ -167,6 +167,64 @@ static void large_files_are_compared_whole(void **state)
 	assert_false(large_verifies(buf_view(&text)));
 }
 
+struct lone_case {
+	const char *name, *text, *path, *written; /* what stands at the path after the change */
+	bool alone;                               /* it shows by itself that the value is "b" */
+};
+
+/* What is written is judged by what it reads as, where it ends, and what it could do to its
+ * neighbours. */
+static const struct lone_case lone_cases[] = {
+	{ "a.yaml", "k:\n  a: x # c\n  z: 1\n", ".k.a", "b", true },
+	{ "a.yaml", "k:\n  a: x # c\n  z: 1\n", ".k.a", "'b'", true },
+	{ "a.yaml", "k:\n  a: x # c\n  z: 1\n", ".k.a", "c", false },
+	{ "a.yaml", "k:\n  a: x # c\n  z: 1\n", ".k.a", "b: c", false },
+	{ "a.yaml", "k:\n  a: x # c\n  z: 1\n", ".k.a", "'b", false },
+	{ "a.yaml", "k:\n  a: x # c\n  z: 1\n", ".k.a", "b\n  y: 1", false },
+	{ "a.yaml", "k: &l x\nm: *l\n", ".m", "b", false },
+	{ "a.yaml", "k: {a: x}\n", ".k.a", "b", false },
+	{ "a.yaml", "- k: x\n", ".[0].k", "b", false },
+	{ "a.toml", "[t]\na = 'x' # c\n", ".t.a", "\"b\"", true },
+	{ "a.toml", "[t]\na = ['x', 'y']\n", ".t.a[0]", "'b'", true },
+	{ "a.toml", "[t]\na = 'x' # c\n", ".t.a", "'b' #", false },
+	{ "a.toml", "[t]\na = 'x' # c\n", ".t.a", "'b'\nc = 1", false },
+	{ "a.xml", "<r><a>x</a><c/></r>", ".r.a", "<a>b</a>", true },
+	{ "a.xml", "<r><a>x</a><c/></r>", ".r.a", "<a>b</a><!-- -->", false },
+	{ "a.xml", "<r><a>x</a><c/></r>", ".r.a", "<a>b</a><d/>", false },
+	{ "a.xml", "<r><a>x</a><c/></r>", ".r.a", "<d>b</d>", false },
+	{ "a.xml", "<r><a id='x'>x</a><c/></r>", ".r.a.\"@id\"", "'b'", false },
+	{ "a.json", "{\"a\": 1}", ".a", "\"b\"", false }, /* the whole is read */
+};
+
+static void check_lone(const struct lone_case *it)
+{
+	const enum structured_format format = structured_format_of(it->name, span_str(it->text));
+	struct structured_edits edits = { .texts = BUF_INIT(1 << 10) };
+	_cleanup_structured_ struct structured tree = { 0 };
+	_cleanup_structured_steps_ struct structured_steps steps = { 0 };
+	_cleanup_buf_ struct buf after = BUF_INIT(1 << 10);
+	struct structured_place place;
+	struct err err = ERR_INIT;
+	json_t *value = json_string("b");
+
+	assert_true(structured_parse(format, span_str(it->text), &tree, &err));
+	assert_true(structured_steps_read(span_str(it->path), &steps, &err));
+	assert_true(structured_follow(&tree, structured_root(&tree), &steps, true, &place, &err));
+	edits_add(&edits, place.node->source.start, place.node->source.end, span_str(it->written));
+	assert_true(edits_apply(&edits, tree.text, &after, &err));
+	if (structured_verify_alone(&place, &edits, value, buf_view(&after)) != it->alone)
+		fail_msg("%s: %s", it->text, it->written);
+	json_decref(value);
+	edits_release(&edits);
+}
+
+static void a_scalar_is_judged_alone_where_it_can_be(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(lone_cases) / sizeof(*lone_cases); i++)
+		check_lone(&lone_cases[i]);
+}
+
 /* Aliases of aliases: a value of a few lines that would take memory without end. */
 static void bombs_are_refused(void **state)
 {
@@ -197,6 +255,7 @@ int main(void)
 		cmocka_unit_test(other_formats_keep_every_other_byte),
 		cmocka_unit_test(notebooks_stay_valid),
 		cmocka_unit_test(large_files_are_compared_whole),
+		cmocka_unit_test(a_scalar_is_judged_alone_where_it_can_be),
 		cmocka_unit_test(bombs_are_refused),
 	};
 
