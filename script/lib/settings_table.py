@@ -165,6 +165,9 @@ def render_settings():
             unused.setdefault(group, []).append(f"`{path}`")
     leaf = {**hooks[0][1], "description": "Hooks of these events: [hooks.md](hooks.md)."}
     lines.append(row("`, `".join(path for path, _ in hooks), leaf))
+    calls = ["`%s`" % path for path, leaf in leaves(schema) if leaf["x-hasp"]["calls"]]
+    lines += ["", "These hold for `hasp tool`, `hasp serve mcp` and `hasp_tools` of libhasp-agent too: "
+              + ", ".join(calls) + ". All others are for sessions, or for the command that they name."]
     lines += ["", "Without effect on hasp:", ""]
     lines += ["- " + ", ".join(f"`{group}.*`" for group, names in unused.items()
                                if group not in used and len(names) > 1)]

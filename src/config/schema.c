@@ -122,6 +122,7 @@ static void set_flag(struct setting *row, char flag)
 		row->project |= flags[i].project;
 		row->restricts |= flags[i].restricts;
 	}
+	row->calls |= flag == 'C';
 }
 
 static void take_apart(void)

@@ -49,6 +49,9 @@ struct setting {
 	const char *choices;  /* of a CHOICE: "a|b|c"; else NULL */
 	enum setting_merge merge;
 	enum authority project; /* what a project may say */
+	bool calls;             /* holds for calls without a session as well: hasp tool, hasp serve
+	                         * mcp, libhasp-agent's tools (agent/host/session_settings.h,
+	                         * front/confinement.h) */
 	bool restricts;         /* less may be allowed with it than without: a value that hasp
 	                         * cannot use must not count as none (settings_unusable) */
 };

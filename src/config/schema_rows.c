@@ -14,8 +14,9 @@
 #define NONE ""
 
 /* Flags that follow a row's help: how files are merged (schema.h), a project's authority
- * (authority.h; by default a trusted project may set any value), and whether the setting restricts,
- * which ONLY_TRUE and ONLY_FALSE imply. */
+ * (authority.h; by default a trusted project may set any value), whether the setting restricts,
+ * which ONLY_TRUE and ONLY_FALSE imply, and whether it holds for calls without a session as well
+ * (CALLS; all others are for sessions, or for the command that their help names). */
 #define RESTRICTS "!"
 #define CONCAT "c"
 #define UNION "u"
@@ -30,6 +31,7 @@
 #define TEXT_NAMES "m"
 #define INSIDE "d"
 #define CONTENT "k"
+#define CALLS "C"
 
 #define BOOLEAN(PATH, DEFAULT, HELP, ...) ROW("b", PATH, DEFAULT, "", HELP, "" __VA_ARGS__)
 #define INTEGER(PATH, DEFAULT, HELP, ...) ROW("i", PATH, DEFAULT, "", HELP, "" __VA_ARGS__)
@@ -100,9 +102,9 @@ static const char schema_core_rows[] =
 	BOOLEAN("context.loadMemoryFromIncludeDirectories", "false",
 	        "Also read context files in the additional folders.")
 	BOOLEAN("context.fileFiltering.respectGitIgnore", "true", "Skip files that git ignores.",
-	        RESTRICTS)
+	        RESTRICTS CALLS)
 	BOOLEAN("context.fileFiltering.respectGeminiIgnore", "true",
-	        "Skip files listed in .geminiignore.", RESTRICTS)
+	        "Skip files listed in .geminiignore.", RESTRICTS CALLS)
 	BOOLEAN("context.fileFiltering.enableFileWatcher", "false",
 	        "Keep suggestions for @ up to date by watching the folders.")
 	BOOLEAN("context.fileFiltering.enableRecursiveFileSearch", "true",
@@ -110,7 +112,8 @@ static const char schema_core_rows[] =
 	BOOLEAN("context.fileFiltering.enableFuzzySearch", "true",
 	        "Fuzzy matching for @ suggestions.")
 	STRINGS("context.fileFiltering.customIgnoreFilePaths", "[]",
-	        "More ignore files; they take precedence over the others.", UNION INSIDE RESTRICTS)
+	        "More ignore files; they take precedence over the others.",
+	        UNION INSIDE RESTRICTS CALLS)
 
 	SWITCH("tools.sandbox", NONE,
 	       "Gemini CLI's confinement of the whole process: on or off, a command, or an object "
@@ -124,10 +127,10 @@ static const char schema_core_rows[] =
 	        "Run commands in a pseudo-terminal.")
 	CHOICE("tools.shell.backgroundCompletionBehavior", "\"silent\"", "silent|inject|notify",
 	       "What happens when a background command ends.")
-	STRING("tools.shell.pager", "\"cat\"", "PAGER for commands.", ASK)
+	STRING("tools.shell.pager", "\"cat\"", "PAGER for commands.", ASK CALLS)
 	BOOLEAN("tools.shell.showColor", "true", "Let commands print in colour.")
 	NUMBER("tools.shell.inactivityTimeout", "300",
-	       "Seconds without output after which a command is ended.")
+	       "Seconds without output after which a command is ended.", CALLS)
 	BOOLEAN("tools.shell.enableShellOutputEfficiency", "true",
 	        "Advise the model to keep the output of commands short.")
 	STRINGS("tools.core", NONE, "The only built-in tools to offer.", ASK RESTRICTS)
@@ -169,9 +172,9 @@ static const char schema_core_rows[] =
 	BOOLEAN("security.environmentVariableRedaction.enabled", "false",
 	        "Keep variables that may be secrets from commands.", ONLY_TRUE)
 	STRINGS("security.environmentVariableRedaction.allowed", "[]",
-	        "Variables that commands always get.", UNION ASK)
+	        "Variables that commands always get.", UNION ASK CALLS)
 	STRINGS("security.environmentVariableRedaction.blocked", "[]",
-	        "Variables that commands never get.", UNION RESTRICTS)
+	        "Variables that commands never get.", UNION RESTRICTS CALLS)
 	STRING("security.auth.selectedType", NONE, "How to authenticate with the model "
 	                                           "provider.", ASK)
 	STRING("security.auth.enforcedType", NONE, "The only authentication type allowed.",
@@ -467,7 +470,7 @@ static const char schema_hasp_rows[] =
 	        "docs/models.md.")
 	CHOICE("hasp.durability", "\"full\"", "full|rename",
 	       "Sync a written file to the disk before the call returns (full), or leave that to "
-	       "the kernel (rename).")
+	       "the kernel (rename).", CALLS)
 	CHOICE("hasp.effort", "\"default\"", "default|off|low|medium|high",
 	       "How much the model thinks; default: as modelConfigs or the provider say.")
 	INTEGER("hasp.endSeconds", "30",
@@ -514,11 +517,11 @@ static const char schema_hasp_rows[] =
 	STRINGS("hasp.sandbox.keepPaths", "[]",
 	        "Files and folders that nothing may change: no tool, command or server. See "
 	        "docs/policy.md.",
-	        UNION RESTRICTS)
+	        UNION RESTRICTS CALLS)
 	CHOICE("hasp.sandbox.level", "\"auto\"", "auto|full|landlock|paths",
 	       "How tools and commands are confined: at the strongest level that the machine "
 	       "allows (auto), or at exactly this one.",
-	       NEVER RESTRICTS)
+	       NEVER RESTRICTS CALLS)
 	STRINGS("hasp.sandbox.readPaths", "[]",
 	        "Folders outside the workspace that tools can read, and files too that commands "
 	        "can read although they are hidden by default.",
@@ -526,7 +529,7 @@ static const char schema_hasp_rows[] =
 	STRINGS("hasp.sandbox.syscalls", "[]",
 	        "System calls that commands cannot make, on top of those that hasp refuses: names, "
 	        "or groups such as @clock. See docs/sandbox.md.",
-	        CONCAT RESTRICTS)
+	        CONCAT RESTRICTS CALLS)
 	BOOLEAN("hasp.servers.claude", "true",
 	        "Use Claude Code's MCP servers too (~/.claude.json).", ONLY_FALSE)
 	BOOLEAN("hasp.servers.codex", "true",
@@ -551,11 +554,15 @@ static const char schema_hasp_rows[] =
 	       "docs/stats.md.",
 	       NEVER)
 	BOOLEAN("hasp.formats.enabled", "true",
-	        "Read PDF, office files, archives and the like as text.", ONLY_FALSE)
+	        "Read PDF, office files, archives and the like as text.", ONLY_FALSE CALLS)
 	INTEGER("hasp.formats.memoryMb", "512",
-	        "Memory for reading one such file, in MiB.", ASK)
+	        "Memory for reading one such file, in MiB.", ASK CALLS)
+	BOOLEAN("hasp.formats.schemas", "true",
+	        "Let update_data refuse what makes a file invalid by its JSON Schema. See "
+	        "docs/data-updates.md.",
+	        CALLS)
 	INTEGER("hasp.formats.timeoutMs", "10000",
-	        "Milliseconds for reading one such file.", ASK)
+	        "Milliseconds for reading one such file.", ASK CALLS)
 	BOOLEAN("hasp.python.enabled", "false",
 	        "Offer run_python, which runs Python code in the sandbox and keeps its variables.",
 	        ASK)
@@ -605,7 +612,7 @@ static const char schema_hasp_rows[] =
 	ARRAY("hasp.worker", "[]",
 	      "Where work runs: places in the order in which they are tried, each with the weakest "
 	      "sandbox level that will do. See docs/providers.md.",
-	      NEVER RESTRICTS)
+	      NEVER RESTRICTS CALLS)
 	STRINGS("hasp.withoutParameters", "[]",
 	        "Parameters never sent to models, such as reasoning.summary. docs/models.md lists "
 	        "them.");

@@ -325,10 +325,10 @@ static json_t *leaf(const struct setting *row)
 	if (row->fallback)
 		json_object_set_new(schema, "default", parse_default(row->fallback));
 	json_object_set_new(schema, "x-hasp",
-	                    json_pack("{s:s, s:s, s:b}", "merge", merge_words[row->merge],
+	                    json_pack("{s:s, s:s, s:b, s:b}", "merge", merge_words[row->merge],
 	                              "project",
 	                              authority_word(row->project), "restricts",
-	                              (int)row->restricts));
+	                              (int)row->restricts, "calls", (int)row->calls));
 	return schema;
 }
 

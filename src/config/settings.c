@@ -403,7 +403,7 @@ bool settings_load_again(const struct settings *settings, struct settings **ret,
 }
 
 /* Making the defaults costs more than all the rest: not for nothing. */
-static bool has_own_file(const char *project)
+static bool has_any_file(const char *project)
 {
 	struct settings settings = { 0 };
 	struct err none = ERR_INIT;
@@ -415,6 +415,8 @@ static bool has_own_file(const char *project)
 	for (size_t i = 0; i < ARRAY_LEN(own_scopes); i++)
 		any = any || access(settings.scopes[own_scopes[i]].path, F_OK) == 0;
 	any = any || access(settings.scopes[SCOPE_USER].more_path, F_OK) == 0;
+	any = any || (settings.scopes[SCOPE_WORKSPACE].path &&
+	              access(settings.scopes[SCOPE_WORKSPACE].path, F_OK) == 0);
 	for (int i = 0; i < SCOPE_COUNT; i++)
 		scope_release(&settings.scopes[i]);
 	home_free(settings.home);
@@ -435,8 +437,15 @@ bool settings_load_own(struct settings **ret, struct err *err)
 	if (!folder)
 		folder = mem_strdup(home_user(home));
 	home_free(home);
-	return !has_own_file(folder) ||
+	return !has_any_file(folder) ||
 	       settings_load(&(struct settings_options){ .project = folder }, ret, err);
+}
+
+bool settings_load_found(const char *project, struct settings **ret, struct err *err)
+{
+	*ret = NULL;
+	return !has_any_file(project) ||
+	       settings_load(&(struct settings_options){ .project = project }, ret, err);
 }
 
 void settings_free(struct settings *settings)

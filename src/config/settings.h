@@ -62,6 +62,8 @@ bool settings_load_again(const struct settings *settings, struct settings **ret,
 /* Those of the user and the system alone: nothing of any project is opened. For what a project
  * must not decide. *ret is NULL if there is no such file. */
 bool settings_load_own(struct settings **ret, struct err *err);
+/* Those that count in a project's folder, if there is a file of any; else *ret is NULL. */
+bool settings_load_found(const char *project, struct settings **ret, struct err *err);
 void settings_free(struct settings *settings);
 
 /* The merged value at a dotted path ("tools.shell.pager"); NULL: not set and no default. Borrowed.
@@ -143,7 +145,7 @@ bool settings_stands(const struct settings *settings, enum settings_scope scope,
 
 /* The JSON Schema of settings.json for editors; a new reference. What it says beyond JSON Schema is
  * in each setting's "x-hasp": merge (replace, concat, union, shallow, intersect) and project (any,
- * never, only true, only false). */
+ * never, only true, only false), restricts, and calls: whether it holds outside of sessions. */
 json_t *settings_schema(void);
 
 /* The text of a value as a person types it for `path`: as it stands for a string, else JSON.

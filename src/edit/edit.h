@@ -23,6 +23,8 @@
 #include "file/commit.h"
 #include "patch/patch.h"
 
+enum { EDIT_NOTE_BYTES = 256 };
+
 enum change_kind {
 	CHANGE_PATCH,  /* apply the unified diff in `text` */
 	CHANGE_WRITE,  /* make `text` the whole content, creating the file if missing */
@@ -71,9 +73,11 @@ struct edit_options {
 	struct commit_options commit;
 	const char *journal_folder;   /* for several changes; absolute */
 	/* Of DATA: appends what `request` makes of the text of a file at this path; *err is a
-	 * sentence without the path.  NULL: such changes are INVALID_ARGUMENT. */
-	bool (*change_data)(const char *path, struct span text, struct span request,
-	                    struct buf *out, struct err *err);
+	 * sentence without the path, `note` what change_result.note is to say.  NULL: such changes
+	 * are INVALID_ARGUMENT. */
+	bool (*change_data)(void *data, const char *path, struct span text, struct span request,
+	                    struct buf *out, char note[EDIT_NOTE_BYTES], struct err *err);
+	void *change_data_data;
 };
 
 /* How a file's text is kept on the disk. */
@@ -108,7 +112,7 @@ struct change_result {
 	struct patch_failure failure; /* PATCH, UPDATE: when err is about the text */
 	bool reread;                  /* PATCH, UPDATE: its text was read other than as written,
 	                               * or left more than it says; the note says how */
-	char note[256];               /* something a person may want to know; "" if nothing */
+	char note[EDIT_NOTE_BYTES];   /* something a person may want to know; "" if nothing */
 };
 
 /* Frees what edit_apply gave for one change. */

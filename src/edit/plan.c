@@ -293,8 +293,9 @@ static bool plan_data(struct edit_call *call, struct edit_step *step, struct err
 	if (!edit_step_document(step, err))
 		return false;
 	step->text_owned.max = LIMIT_STRUCTURED_BYTES;
-	if (!options->change_data(step->file->disk.place.path, step->doc.lines.text,
-	                          step->change->text, &step->text_owned, &why))
+	if (!options->change_data(options->change_data_data, step->file->disk.place.path,
+	                          step->doc.lines.text, step->change->text, &step->text_owned,
+	                          step->result->note, &why))
 		return err_set(err, why.code, "%s: %s", step->change->path, why.message);
 	step->text = buf_view(&step->text_owned);
 	return document_encode_text(&step->doc, step->text, &step->pieces, err) &&

@@ -34,6 +34,7 @@ struct confinement {
 	                                * place; NULL: not named */
 	char *place;                   /* owned; which of hasp.worker was chosen; NULL: not set */
 	char *passed_over;             /* owned; why those before it were not; or empty */
+	bool durability_given;         /* options.durability overrides hasp.durability */
 	enum sandbox_level least;      /* that the place must give */
 	struct prepare_level level;    /* what --sandbox and HASP_SANDBOX say; borrowed */
 };

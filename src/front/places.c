@@ -311,6 +311,10 @@ bool confinement_settle_with(struct confinement *confinement, const struct setti
 	if (!confinement->worker && !prepare_level(settings, &confinement->level, notices,
 	                                           &confinement->options, err))
 		return false;
+	if (settings && !confinement->durability_given)
+		confinement->options.durability =
+			strcmp(settings_string(settings, "hasp.durability", "full"), "rename") ?
+				DURABILITY_FULL : DURABILITY_RENAME;
 	return prepare_syscalls(settings, &confinement->options, &confinement->syscalls, err);
 }
 

@@ -132,6 +132,7 @@ void tool_grant_release(struct tool_grant *grant); /* leaves it empty */
 /* Settings of files that are not plain text (read/read.h); 0: the defaults. */
 struct tool_formats {
 	bool off;             /* they are not read */
+	bool no_schemas;      /* update_data checks no JSON Schema */
 	unsigned timeout_ms;
 	size_t memory_bytes;
 };

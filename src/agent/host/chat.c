@@ -173,56 +173,12 @@ static uint64_t highest_version(const json_t *value, unsigned depth)
 	return highest;
 }
 
-/* Gemini CLI lets the earlier of the user's ignore files decide, a walk the later. */
-static void open_ignores(struct host *host)
+static void open_settings(struct host *host)
 {
-	const struct settings *settings = host->options.settings;
-	const json_t *names = settings_get(settings, "context.fileFiltering.customIgnoreFilePaths");
-	const size_t count = json_array_size(names);
-
-	free(host->ignore_files);
-	host->ignore_files = NULL;
-	if (count > 0)
-		host->ignore_files = mem_alloc(count, sizeof(*host->ignore_files));
-	for (size_t i = 0; i < count; i++)
-		host->ignore_files[i] = json_string_value(json_array_get(names, count - 1 - i));
-	host->chat.session.ignores = (struct walk_rules){
-		.no_git_ignore = !settings_bool(settings,
-		                                "context.fileFiltering.respectGitIgnore", true),
-		.no_gemini_ignore = !settings_bool(
-			settings, "context.fileFiltering.respectGeminiIgnore", true),
-		.ignore_files = host->ignore_files,
-		.ignore_file_count = count,
-	};
-}
-
-static void open_formats(struct host *host)
-{
-	const struct settings *settings = host->options.settings;
-	const double ms = settings_number(settings, "hasp.formats.timeoutMs", LIMIT_DERIVE_MS);
-	const double mb = settings_number(settings, "hasp.formats.memoryMb", LIMIT_DERIVE_MB);
-	struct tool_formats *formats = &host->chat.session.formats;
-
-	formats->off = !settings_bool(settings, "hasp.formats.enabled", true);
-	if (ms >= 1 && ms <= 3600000)
-		formats->timeout_ms = (unsigned)ms;
-	if (mb >= 1 && mb <= 1 << 20)
-		formats->memory_bytes = (size_t)mb << 20;
-}
-
-/* Variables of this machine do not go to another. */
-static void open_commands(struct host *host)
-{
-	const struct settings *settings = host->options.settings;
-	const double silent = settings_number(settings, "tools.shell.inactivityTimeout", 300);
-
-	setup_command_env_release(&host->command_env);
-	setup_command_env_init(&host->command_env, settings);
-	if (host->options.local && !host->command_env.usual)
-		host->chat.session.environment = &host->command_env.options;
-	if (silent >= 0 && silent <= 86400)
-		host->chat.session.inactivity_ms = (unsigned)(silent * 1000);
-	if (settings_bool(settings, "tools.shell.enableInteractiveShell", true))
+	session_settings_release(&host->session_settings);
+	session_settings_init(&host->session_settings, host->options.settings, host->options.local);
+	session_settings_put(&host->session_settings, &host->chat.session);
+	if (settings_bool(host->options.settings, "tools.shell.enableInteractiveShell", true))
 		host->chat.session.terminal = terminals_size(host->terminals);
 }
 
@@ -270,9 +226,7 @@ void host_open_tools(struct host *host)
 	host->chat.session.return_content = return_content_setting(settings);
 	host->chat.session.answer_tokens = (size_t)settings_integer(settings, "hasp.answerTokens",
 	                                                            ANSWER_TOKENS_DEFAULT);
-	open_ignores(host);
-	open_commands(host);
-	open_formats(host);
+	open_settings(host);
 	session_raise_version(&host->chat.session, highest_version(host->chat.history, 0));
 	services_attach(host->chat.services, &host->chat.session);
 }

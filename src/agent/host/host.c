@@ -300,8 +300,7 @@ void host_close(struct host *host, const char *reason)
 	agents_free(host->agents);
 	json_decref(host->system);
 	json_decref(host->context);
-	setup_command_env_release(&host->command_env);
-	free(host->ignore_files);
+	session_settings_release(&host->session_settings);
 	free(host->root);
 	free(host->policy_folder);
 	free(host->confinement);

@@ -9,6 +9,7 @@
 #include "agent/call/path_rules.h"
 #include "agent/checkpoint/checkpoint.h"
 #include "agent/host/host.h"
+#include "agent/host/session_settings.h"
 #include "agent/prompt/prompt.h"
 #include "agent/session/sessions.h"
 #include "agent/setup/prepare.h"
@@ -88,7 +89,7 @@ struct host {
 	char *root;
 	/* Those of the options that later sessions need, too. */
 	char *policy_folder, *confinement, *worker_program;
-	struct command_env command_env;
+	struct session_settings session_settings; /* of the calls of its conversations */
 	struct mcp_servers *servers; /* of the settings; NULL: not opened yet */
 	struct settings *servers_settings; /* theirs, once they were read again; or NULL */
 	json_t *servers_orders;      /* of fronts, to be carried out; with the lock */
@@ -108,7 +109,6 @@ struct host {
 	struct skills *skills;     /* found when the host was opened, or reloaded */
 	struct agents *agents;     /* likewise */
 	pthread_mutex_t replaying; /* recorded answers are one row: one sub-agent at a time */
-	const char **ignore_files; /* owned array of names that are the settings' */
 	bool git;                  /* the workspace is a repository's root */
 };
 

@@ -157,7 +157,37 @@ static void begin_file(struct building *building, const char *path)
 	message_add_text(building, heading);
 }
 
-/* A file object is sent as JSON; the bytes of media in a separate part next to it. */
+/* What was made of a file is read as text: its facts as JSON on a line, the outline a line each,
+ * then the text itself. */
+static bool print_derived(struct buf *out, const json_t *file)
+{
+	json_auto_t *facts = json_copy((json_t *)file);
+	const json_t *outline = json_object_get(file, "outline"), *line;
+	const struct span content = json_span(json_object_get(file, "content"));
+	size_t i;
+
+	json_object_del(facts, "content");
+	json_object_del(facts, "outline");
+	if (!json_print(out, facts, 0))
+		return false;
+	buf_str(out, outline ? "\n\nOutline:\n" : "");
+	json_array_foreach(outline, i, line) {
+		buf_span(out, json_span(line));
+		buf_char(out, '\n');
+	}
+	buf_str(out, outline ? "\nText:\n" : "\n\n");
+	return buf_span(out, content);
+}
+
+static bool print_file(struct buf *out, const json_t *file)
+{
+	return json_is_object(json_object_get(file, "derived")) &&
+	                       json_is_string(json_object_get(file, "content")) ?
+	               print_derived(out, file) : json_print(out, file, 0);
+}
+
+/* A file object is sent as JSON, what was derived from one as text; the bytes of media in a
+ * separate part next to it. */
 static void message_add_file(struct building *building, const struct mention *mention,
                              const json_t *file)
 {
@@ -178,7 +208,7 @@ static void message_add_file(struct building *building, const struct mention *me
 		source_notice_unseen(path ? path : mention->path, unseen, building->notices);
 	}
 	begin_file(building, path ? path : mention->path);
-	if (!json_print(&text, shown, 0))
+	if (!print_file(&text, shown))
 		return;
 	content_add(building->content, part_text(buf_view(&text)));
 	if (mime && json_is_string(data))

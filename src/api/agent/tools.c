@@ -25,6 +25,7 @@ struct hasp_tools {
 	struct provider *provider;
 	struct jobs *jobs;
 	struct session session;
+	struct session_settings session_settings;
 };
 
 struct hasp_cancel {
@@ -126,7 +127,8 @@ static bool open_tools(hasp_tools *tools, const hasp_tools_options *options, str
 
 	if (!options->folder_count || !options->folders)
 		return err_set(err, ERR_INVALID_ARGUMENT, "A workspace needs at least one folder.");
-	if (!load_tools_settings(tools, options, err) || !confine_tools(tools, options, err))
+	if (!load_tools_settings(tools, options, err) ||
+	    !session_settings_check(tools->settings, err) || !confine_tools(tools, options, err))
 		return false;
 	tools->confinement.options.roots = options->folders;
 	tools->confinement.options.root_count = options->folder_count;
@@ -134,6 +136,8 @@ static bool open_tools(hasp_tools *tools, const hasp_tools_options *options, str
 		return false;
 	tools->jobs = jobs_new(&(struct jobs_options){ .log_folder = logs });
 	session_init(&tools->session, tools->provider);
+	session_settings_init(&tools->session_settings, tools->settings, !options->provider);
+	session_settings_put(&tools->session_settings, &tools->session);
 	tools->session.jobs = tools->jobs;
 	return true;
 }
@@ -169,6 +173,7 @@ void hasp_tools_close(hasp_tools *tools)
 		session_release(&tools->session);
 	provider_free(tools->provider);
 	confinement_release(&tools->confinement);
+	session_settings_release(&tools->session_settings);
 	settings_free(tools->settings);
 	free(tools);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/host/session_settings.h"
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -188,6 +189,22 @@ bool command_open_project(const struct invocation *invocation, char **ret_projec
 	return settings_load(&options, ret_settings, err);
 }
 
+bool command_call_settings(const struct invocation *invocation, bool local, struct settings **ret,
+                           struct err *err)
+{
+	const char *folder = invocation_value(invocation, FLAG_ROOT);
+	_cleanup_free_ char *project = local ? realpath(folder ? folder : ".", NULL) : NULL;
+
+	*ret = NULL;
+	if (!(project ? settings_load_found(project, ret, err) : settings_load_own(ret, err)))
+		return false;
+	if (session_settings_check(*ret, err))
+		return true;
+	settings_free(*ret);
+	*ret = NULL;
+	return false;
+}
+
 /* ---- providers --------------------------------------------------------------- */
 
 #define LEVEL_SETTING "hasp.sandbox.level"
@@ -304,6 +321,7 @@ bool confinement_read(const struct invocation *invocation, struct confinement *r
 	confinement.root = mem_strdup(there);
 	options->network = invocation_has(invocation, FLAG_NET);
 	options->journal_folder = confinement.journal;
+	confinement.durability_given = durability != NULL;
 	options->durability = durability && strcmp(durability, "rename") == 0 ? DURABILITY_RENAME
 	                                                                      : DURABILITY_FULL;
 	*ret = confinement;

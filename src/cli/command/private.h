@@ -213,6 +213,12 @@ void command_child_env_release(struct child_env *env);
 bool command_open_project(const struct invocation *invocation, char **ret_project,
                           struct settings **ret_settings, struct err *err);
 
+/* What settings say of calls that no agent of hasp makes: those of the project (--root, or the
+ * current folder), or of the user alone where work is done elsewhere (`local` is false). *ret is
+ * NULL if there are none. INVALID_ARGUMENT: a file is wrong, or a value that restricts. */
+bool command_call_settings(const struct invocation *invocation, bool local, struct settings **ret,
+                           struct err *err);
+
 /* ---- MCP servers ------------------------------------------------------------- */
 
 /* hasp mcp add, remove, enable, disable NAME; mcp_change.c. The exit code. */

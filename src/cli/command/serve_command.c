@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/host/session_settings.h"
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/limits.h"
@@ -38,6 +39,8 @@ struct service {
 	const char **roots, **tools, **exclude, **renames, **hosts, **origins; /* owned */
 	struct confinement confinement;
 	struct command_hooks *hooks; /* owned; NULL: none run */
+	struct settings *settings;   /* owned; NULL: there are none */
+	struct session_settings session_settings;
 	char *sentences;  /* owned; about it, for the model */
 	char *token; /* owned; NULL: none */
 	struct loop *loop;
@@ -104,6 +107,11 @@ static bool open_served_workspace(void *data, const char *const *roots, size_t c
 	return confinement_open(&confinement, ret, err);
 }
 
+static void set_up_session(void *data, struct session *session)
+{
+	session_settings_put(&((const struct service *)data)->session_settings, session);
+}
+
 static int confirm_when(const struct invocation *invocation)
 {
 	if (invocation_value_is(invocation, FLAG_CONFIRM, "commands"))
@@ -126,7 +134,10 @@ static bool make_serve(struct service *service, struct err *err)
 		.output_schemas = invocation_has(invocation, FLAG_OUTPUT_SCHEMAS),
 		.open = open_served_workspace,
 		.open_data = &service->confinement,
+		.set_up = set_up_session,
+		.set_up_data = service,
 	};
+	const bool local = !service->confinement.worker;
 
 	options.answer_tokens = SERVE_ANSWER_TOKENS_DEFAULT;
 	if (!command_answer_tokens(invocation, &options.answer_tokens, err))
@@ -138,6 +149,9 @@ static bool make_serve(struct service *service, struct err *err)
 		options.after = command_hooks_after;
 		options.hooks_data = service->hooks;
 	}
+	if (!command_call_settings(invocation, local, &service->settings, err))
+		return false;
+	session_settings_init(&service->session_settings, service->settings, local);
 	service->sentences = confinement_sentences(&service->confinement);
 	options.confinement = service->sentences;
 	options.return_content = RETURN_NEW;
@@ -277,6 +291,8 @@ static void service_stop(struct service *service)
 	free(service->origins);
 	free(service->token);
 	command_hooks_close(service->hooks);
+	session_settings_release(&service->session_settings);
+	settings_free(service->settings);
 	free(service->sentences);
 	confinement_release(&service->confinement);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/host/session_settings.h"
 #include "base/buf.h"
 #include "base/cancel.h"
 #include "base/err.h"
@@ -405,6 +406,7 @@ struct single_call {
 	struct session *session;
 	struct output_live *live;           /* NULL: its output is not shown as it comes */
 	struct command_hooks *hooks; /* NULL: none run */
+	struct session_settings settings;
 	size_t answer_tokens;        /* the budget of the answer; 0: none */
 };
 
@@ -470,6 +472,7 @@ static json_t *run_tool(const struct invocation *invocation, const struct tool *
 	json_t *result;
 
 	session_init(&session, provider);
+	session_settings_put(&single->settings, &session);
 	single->session = &session;
 	session.jobs = jobs;
 	session.hooks.cancel = cancel;
@@ -489,6 +492,30 @@ static json_t *run_tool(const struct invocation *invocation, const struct tool *
 	result = answer_to_print(invocation, &session, tool, arguments, result);
 	jobs_free(jobs);
 	session_release(&session);
+	return result;
+}
+
+static bool runs_here(struct provider *provider)
+{
+	return strcmp(provider->ops->info(provider)->kind, "command") != 0;
+}
+
+/* The result; NULL: settings cannot be read. */
+static json_t *call_with_settings(const struct invocation *invocation, const struct tool *tool,
+                                  struct provider *provider, const json_t *arguments,
+                                  struct single_call *single, const struct cancel *cancel,
+                                  struct err *err)
+{
+	const bool local = runs_here(provider);
+	struct settings *settings;
+	json_t *result;
+
+	if (!command_call_settings(invocation, local, &settings, err))
+		return NULL;
+	session_settings_init(&single->settings, settings, local);
+	result = run_tool(invocation, tool, provider, arguments, single, cancel);
+	session_settings_release(&single->settings);
+	settings_free(settings);
 	return result;
 }
 
@@ -523,9 +550,13 @@ static int tool_command_call(const struct invocation *invocation, const struct t
 	if (for_people)
 		view_prepare(tool, arguments);
 	output_live_init(&live);
-	result = run_tool(invocation, tool, provider, arguments, &single, &cancel);
+	result = call_with_settings(invocation, tool, provider, arguments, &single, &cancel, &err);
 	output_live_release(&live);
 	command_hooks_close(single.hooks);
+	if (!result) {
+		provider_free(provider);
+		return output_fail(&err, CLI_USAGE);
+	}
 	failed = tool_result_failed(result);
 	if (json_is_object(result) && !for_people)
 		json_object_set_new(result, member_sandbox, json_string(sandbox_level_name(

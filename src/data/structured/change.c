@@ -293,7 +293,8 @@ static bool change_each(struct changing *changing, const json_t *changes, struct
 
 	if (!count || count > LIMIT_STRUCTURED_CHANGES)
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "changes is an array with 1 to %zu changes.",
+		               "edits must be an array of 1 to %zu objects, such as "
+		               "[{\"op\": \"set\", \"path\": \".a.b\", \"value\": 1}].",
 		               LIMIT_STRUCTURED_CHANGES);
 	for (size_t i = 0; i < count; i++) {
 		const json_t *change = json_array_get(changes, i);

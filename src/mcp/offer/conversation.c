@@ -318,6 +318,8 @@ void *conversation_begin(void *data, const struct mcp_session_info *info)
 	conversation->last_waiting = &conversation->first_waiting;
 	conversation->news = json_array();
 	session_init(&conversation->session, NULL);
+	if (serve->options.set_up)
+		serve->options.set_up(serve->options.set_up_data, &conversation->session);
 	conversation->jobs = make_jobs();
 	conversation->session.jobs = conversation->jobs;
 	conversation->session.return_content = serve->options.return_content;

@@ -109,6 +109,9 @@ struct serve_options {
 	void (*after)(void *data, struct session *session, const struct tool *tool,
 	              const json_t *arguments, json_t **result);
 	void *hooks_data;
+	/* Gives a client's session what settings say; NULL: it has their defaults. */
+	void (*set_up)(void *data, struct session *session);
+	void *set_up_data;
 	bool output_schemas; /* in each tools/list, not only for clients that ask
 	                      * (mcp/protocol/server.h) */
 	/* Opens a workspace. On any thread; *ret_recovered as in worker/inside/inprocess.h. */

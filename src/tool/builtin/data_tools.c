@@ -23,6 +23,8 @@ static json_t *data_call(struct session *session, const json_t *arguments,
 	for (; *members; members++)
 		if (json_object_get(arguments, *members))
 			json_object_set(request, *members, json_object_get(arguments, *members));
+	if (session->formats.no_schemas)
+		json_object_set_new(request, "schemas", json_false());
 	if (json_print(&text, request, 0)) {
 		json_object_set_new(with, "data", json_utf8(buf_view(&text)));
 		result = editor_call(session, with, CHANGE_DATA);

@@ -154,11 +154,17 @@ static void explain_owner(const struct worker *worker, struct err *err)
 		                         "work with --sandbox landlock.", plain.message);
 }
 
-/* Of a CHANGE_DATA: an object with `edits` as structured_change takes them, and `document`; or
- * with `cells`, as structured_notebook_change does. */
-static bool change_data(const char *path, struct span text, struct span request, struct buf *out,
-                        struct err *err)
+static bool may_read_schema(const struct worker *worker, const char *path, struct err *err)
 {
+	return op_may(worker, path, SANDBOX_READ, false, err);
+}
+
+/* Of a CHANGE_DATA: an object with `edits` as structured_change takes them, and `document`; or
+ * with `cells`, as structured_notebook_change does.  `schemas` false: none is looked for. */
+static bool change_data(void *data, const char *path, struct span text, struct span request,
+                        struct buf *out, char note[EDIT_NOTE_BYTES], struct err *err)
+{
+	const struct worker *worker = data;
 	const enum structured_format format = structured_format_of(path, span_head(text, 512));
 	json_auto_t *object = NULL;
 	const json_t *cells, *document;
@@ -169,8 +175,14 @@ static bool change_data(const char *path, struct span text, struct span request,
 	document = json_object_get(object, "document");
 	if (cells)
 		return structured_notebook_change(text, cells, out, err);
-	return structured_change(format, text, json_object_get(object, "edits"),
-	                         (unsigned)json_integer_value(document), out, err);
+	if (!structured_change(format, text, json_object_get(object, "edits"),
+	                       (unsigned)json_integer_value(document), out, err))
+		return false;
+	return json_is_false(json_object_get(object, "schemas")) ||
+	       schema_guard(&(struct schema_guard){ .worker = worker, .path = path,
+	                                            .may_read = may_read_schema,
+	                                            .format = format, .before = text,
+	                                            .after = buf_view(out) }, note, err);
 }
 
 static bool op_edit(const struct worker *worker, const struct change *changes, size_t count,
@@ -187,6 +199,7 @@ static bool op_edit(const struct worker *worker, const struct change *changes, s
 	own.commit.durability = worker->durability;
 	own.journal_folder = worker->journal_folder;
 	own.change_data = change_data;
+	own.change_data_data = (void *)worker;
 	if (edit_apply(worker->workspace, changes, count, &own, results, err))
 		return true;
 	explain_owner(worker, err);

@@ -7,6 +7,7 @@
 #ifndef HASP_WORKER_INSIDE_INPROCESS_H
 #define HASP_WORKER_INSIDE_INPROCESS_H
 
+#include "data/structured/structured.h"
 #include "worker/provider.h"
 
 struct inprocess_options {
@@ -48,6 +49,22 @@ struct worker {
 	/* read_request.arrived of the last for which no root had a .geminiignore. */
 	_Atomic uint64_t none_ignored;
 };
+
+/* A change of values by update_data, of which nothing is written yet (schema_guard.c). */
+struct schema_guard {
+	const struct worker *worker;
+	/* Whether the plan lets a file be read. */
+	bool (*may_read)(const struct worker *worker, const char *path, struct err *err);
+	const char *path; /* of the file; absolute */
+	enum structured_format format;
+	struct span before, after;
+};
+
+/* Whether the file's JSON Schema, if it has one, lets the change be made: a valid file stays valid,
+ * an invalid one gets no further problems.  INVALID_ARGUMENT: what is wrong, where, and what is
+ * allowed.
+ * True also where that cannot be judged; `note` then says why. */
+bool schema_guard(const struct schema_guard *guard, char note[EDIT_NOTE_BYTES], struct err *err);
 
 /* Reads a file through the reader of its format (op_derive.c), if there is one and the request is
  * for it: *ret_known; otherwise nothing was done, and *ret and *err are as they were.  The path may
