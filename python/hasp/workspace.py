@@ -323,10 +323,12 @@ class WriteFileResult(TypedDict):
 
 
 class UpdateFileResult(TypedDict):
-    """Of `update_file`. After a failure `success`, `error`, `code`, and `changes_made` False."""
+    """Of `update_file`. After a failure `success`, `error`, `code`, `changes_made` False, and
+    `bytes_written` 0."""
 
     success: bool
     changes_made: bool
+    bytes_written: int
     path: NotRequired[str]
     old_content: NotRequired[str]
     new_content: NotRequired[str]
@@ -604,7 +606,7 @@ class Workspace(_Tools):
         return {
             "success": True,
             "path": done.state.path,
-            "bytes_written": len(content.encode()),
+            "bytes_written": done.raw["bytes_written"],
             "operation": "write",
             "sha256": done.state.sha256,
             "version": done.state.version,
@@ -624,11 +626,13 @@ class Workspace(_Tools):
                 "error": error.message,
                 "code": error.code,
                 "changes_made": False,
+                "bytes_written": 0,
             }
         return {
             "success": True,
             "path": done.state.path,
             "changes_made": True,
+            "bytes_written": done.raw["bytes_written"],
             "old_content": old_content,
             "new_content": new_content,
             "replaced": done.replaced,

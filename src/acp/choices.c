@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the client's menus are built from: modes, models, efforts, commands.  All of it is looked
  * up, and options are set, on the session's thread. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ struct acp_look {
 	acp_option_set *set;
 	char *value;                 /* owned */
 	json_t *menus;               /* owned; NULL: it has not been carried out */
+	atomic_bool is_old;       /* it runs, or has run */
 	struct err err;
 };
 
@@ -148,6 +150,7 @@ static void acp_look_run(struct front_task *task, struct front_session *session)
 	const struct command_context context = acp_command_context(session);
 	struct acp_look *look = (struct acp_look *)task;
 
+	atomic_store(&look->is_old, true);
 	if (!context.host)
 		return;
 	if (look->set)
@@ -189,7 +192,7 @@ void acp_menus_begin(struct acp_session *session)
 	struct err ignored = ERR_INIT;
 
 	for (const struct acp_look *look = session->looks; look; look = look->next)
-		if (!look->request)
+		if (!look->request && !atomic_load(&look->is_old))
 			return;
 	acp_look_begin(session, &(struct acp_look){ .err = ERR_INIT }, &ignored);
 }

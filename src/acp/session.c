@@ -190,6 +190,8 @@ static void acp_session_bus(struct acp_session *session, const struct front_even
 		acp_update_others(session, event->topic, event->message);
 	if (event->topic == BUS_QUESTION_ANSWERED)
 		acp_questions_over(session, event->message);
+	if (event->topic == BUS_MCP_LISTED)
+		acp_menus_begin(session);
 }
 
 static void acp_session_event(struct acp_session *session, const struct front_event *event)

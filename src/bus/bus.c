@@ -50,6 +50,7 @@ static const char *const members[BUS_TOPIC_COUNT] = {
 	[BUS_COMMAND_RESIZE] = "pid?:i rows:i columns:i",
 	[BUS_COMMAND_BACKGROUND] = "pid:i",
 	[BUS_MCP_SERVERS] = "action:s serverName?:s session?:b",
+	[BUS_MCP_LISTED] = "serverName:s",
 	[BUS_API_REQUEST] = "model:s role:s agentName?:s",
 	[BUS_API_RESPONSE] = "model:s role:s durationMs:i reason:s usage:o agentName?:s",
 	[BUS_API_ERROR] = "model:s role:s durationMs:i type:s error:s agentName?:s",

@@ -51,6 +51,7 @@
 	X(COMMAND_RESIZE, "command-resize", NONE)                                                 \
 	X(COMMAND_BACKGROUND, "command-background", NONE)                                         \
 	X(MCP_SERVERS, "mcp-servers", NONE)                                                       \
+	X(MCP_LISTED, "mcp-listed", NONE)                                                         \
 	X(API_REQUEST, "api-request", NONE)                                                       \
 	X(API_RESPONSE, "api-response", NONE)                                                     \
 	X(API_ERROR, "api-error", NONE)                                                           \
@@ -145,6 +146,7 @@ enum bus_topic {
  * MCP_SERVERS                action "enable"|"disable"|"reload", serverName? (not of reload),
  *                            session? (bool: for this session alone): takes effect before the
  *                            next prompt
+ * MCP_LISTED                 serverName: what it offers is known now, or has changed
  * API_REQUEST                model, role ("main", "subagent", "compress", ...): it goes out;
  *                            agentName?: the sub-agent that asks, also of the next two
  * API_RESPONSE               model, role, durationMs (int), reason, usage {input, output, cached,

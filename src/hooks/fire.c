@@ -325,14 +325,15 @@ static void run_in_order(struct one_run *runs, size_t count, json_t *input,
 	for (size_t i = 0; i < count && !cancelled(runs[i].cancel); i++) {
 		_cleanup_buf_ struct buf text = BUF_INIT(INPUT_BYTES_MAX);
 
-		print_input(input, &text);
-		give_input(&runs[i], input, buf_view(&text));
-		if (run_apart(&runs[i]))
-			continue;
-		if (runs[i].hook->function)
+		if (runs[i].hook->function) {
 			run_function(&runs[i], input);
-		else
+		} else {
+			print_input(input, &text);
+			give_input(&runs[i], input, buf_view(&text));
+			if (run_apart(&runs[i]))
+				continue;
 			run_hook_command(&runs[i]);
+		}
 		report_ran(&runs[i], input);
 		chain(input, runs[i].event, &runs[i].outcome);
 		take_outcome(&runs[i], ret);
@@ -344,17 +345,20 @@ static void run_side_by_side(struct one_run *runs, size_t count, const json_t *i
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(INPUT_BYTES_MAX);
 
-	print_input(input, &text);
 	for (size_t i = 0; i < count; i++) {
+		if (runs[i].hook->function) {
+			run_function(&runs[i], input);
+			continue;
+		}
+		if (!text.len)
+			print_input(input, &text);
 		give_input(&runs[i], input, buf_view(&text));
 		if (run_apart(&runs[i]))
 			continue;
-		if (runs[i].hook->function)
-			run_function(&runs[i], input);
-		else if (count > 1)
+		if (count > 1)
 			runs[i].threaded = pthread_create(&runs[i].thread, NULL, run_hook_on_thread,
 			                                  &runs[i]) == 0;
-		if (!runs[i].hook->function && !runs[i].threaded)
+		if (!runs[i].threaded)
 			run_hook_command(&runs[i]);
 	}
 	for (size_t i = 0; i < count; i++) {

@@ -48,6 +48,7 @@ enum overlay { OVERLAY_NONE, OVERLAY_SHORTCUTS, OVERLAY_TODOS };
 /* What keys have done, and what is shown until the next one. */
 struct key_state {
 	bool any;                    /* one came since the last frame: it is shown immediately */
+	bool tabbed;                 /* the last one was a Tab in a shell command */
 	uint64_t typed_ms;           /* of the last key of the draft, or of a command */
 	uint64_t quit_ms, escape_ms; /* of the last Ctrl+C and Esc that did nothing else */
 	const char *hint;            /* a line beneath the composer until the next key; or NULL */
@@ -91,6 +92,7 @@ struct app {
 	struct editor *editor;           /* the composer */
 	struct complete *complete;
 	struct lookup *lookup;
+	struct typeahead *typeahead;     /* what is typed after a Tab that waits */
 	struct stash *stash;
 	struct clipboard *clipboard;
 	struct pager *pager;
@@ -134,6 +136,9 @@ void tui_runner_event(void *data, const struct runner_event *event);
 
 /* Gives what was read from the clipboard to what has the keyboard; `data` is the app. */
 void tui_took(void *data, enum pasted_kind kind, struct span bytes);
+/* A key that was kept (typeahead.h): the composer's, though something else may have the keyboard
+ * by now; `data` is the app. */
+void tui_kept_key(void *data, const struct key *key);
 /* For struct term_options; `data` is the app. */
 void tui_event(void *data, const struct event *event);
 

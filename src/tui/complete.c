@@ -27,6 +27,7 @@
 #include "tui/runner.h"
 #include "tui/send.h"
 #include "tui/tui.h"
+#include "tui/typeahead.h"
 #include "worker/provider.h"
 
 enum {
@@ -593,7 +594,7 @@ static const json_t *shell_values(struct app *app, struct editor *editor, const 
 		return NULL;
 	}
 	values = lookup_values(app->lookup, asks, editor, text, caret);
-	complete->waits = !names && !values;
+	complete->waits = is_tabbed(complete, editor) && !values && lookup_waits(app->lookup);
 	return values;
 }
 
@@ -680,6 +681,21 @@ void complete_offer(void *data, struct editor *editor, struct span text, size_t 
 
 /* ---- Tab in a shell command -------------------------------------------------- */
 
+bool complete_waits(const struct app *app)
+{
+	const struct complete *complete = app->complete;
+
+	return complete && complete->waits && is_tabbed(complete, app->editor) &&
+	       lookup_waits(app->lookup);
+}
+
+void complete_give_up(struct app *app)
+{
+	app->complete->waits = app->complete->tabbed = false;
+	lookup_forget(app->lookup);
+	app->keys.hint = NULL;
+}
+
 bool complete_tab(struct app *app)
 {
 	struct complete *complete = app->complete;
@@ -698,9 +714,22 @@ bool complete_tab(struct app *app)
 	complete->waits = false;
 	editor_ask(editor);
 	if (complete->waits)
-		app->keys.hint = "Asking bash what completes this";
+		app->keys.hint = "Asking bash what completes this; Esc stops that";
 	/* Where it cannot be asked, that is said, and paths are accepted as ever. */
 	return complete->waits || (app->keys.hint && !editor_selected(editor));
+}
+
+/* The Tab does what it was pressed for. */
+static void complete_tabbed(struct app *app)
+{
+	struct complete *complete = app->complete;
+
+	app->keys.hint = NULL;
+	/* That may be one of several. */
+	if (complete->words <= 1 ||
+	    (complete->selected &&
+	     editor_select(app->editor, complete->selected, complete->words)))
+		editor_accept(app->editor);
 }
 
 void complete_answered(void *data, struct editor *editor, struct span text, size_t caret)
@@ -712,11 +741,9 @@ void complete_answered(void *data, struct editor *editor, struct span text, size
 	complete->waits = false;
 	complete_offer(data, editor, text, caret);
 	/* What was answered may be the question before, and this one is asked now. */
-	if (!waited || complete->waits)
+	if (complete->waits)
 		return;
-	app->keys.hint = NULL;
-	/* What the key was pressed for may be one of several. */
-	if (complete->words <= 1 ||
-	    (complete->selected && editor_select(editor, complete->selected, complete->words)))
-		editor_accept(editor);
+	if (waited)
+		complete_tabbed(app);
+	typeahead_release(app->typeahead);
 }

@@ -47,6 +47,9 @@ const json_t *lookup_values(struct lookup *lookup, const json_t *asks, struct ed
                             struct span text, size_t caret);
 /* The same if it was the last question and is answered, else NULL: asks nothing. */
 const json_t *lookup_known(const struct lookup *lookup, const json_t *asks);
+/* Whether a draft waits for an answer that will come; and gives up waiting for it. */
+bool lookup_waits(const struct lookup *lookup);
+void lookup_forget(struct lookup *lookup);
 /* For struct editor_options, and for lookup_new; data is the app. */
 void complete_offer(void *data, struct editor *editor, struct span text, size_t caret);
 void complete_answered(void *data, struct editor *editor, struct span text, size_t caret);
@@ -54,5 +57,9 @@ void complete_answered(void *data, struct editor *editor, struct span text, size
  * when the answer comes, several are offered; where bash knows none, the key accepts what is
  * offered else.  False: bash is not asked, the key has its usual meaning. */
 bool complete_tab(struct app *app);
+/* Whether the composer's last Tab still waits for bash. */
+bool complete_waits(const struct app *app);
+/* It does no more. */
+void complete_give_up(struct app *app);
 
 #endif

@@ -30,6 +30,7 @@
 #include "tui/send.h"
 #include "tui/show/status.h"
 #include "tui/term/screen.h"
+#include "tui/typeahead.h"
 
 enum { TWICE_MS = 1000 };
 
@@ -270,15 +271,28 @@ static bool input_shortcuts(struct app *app, const struct key *key)
 /* The key that accepts what is offered, and does not send. */
 static bool input_tab(struct app *app, const struct key *key)
 {
-	return input_bound(app, BIND_SUGGEST_ACCEPT, key) &&
-	       !input_bound(app, BIND_INPUT_SUBMIT, key) && complete_tab(app);
+	if (!input_bound(app, BIND_SUGGEST_ACCEPT, key) || input_bound(app, BIND_INPUT_SUBMIT, key))
+		return false;
+	app->keys.tabbed = editor_is_shell(app->editor);
+	return complete_tab(app);
+}
+
+/* The key that sends, right after a Tab in a shell command: the line runs as it stands, as in bash,
+ * and nothing of what Tab offers is taken, unless a key has selected it. */
+static void input_enter(struct app *app, const struct key *key, bool tabbed)
+{
+	if (tabbed && input_bound(app, BIND_INPUT_SUBMIT, key) && editor_is_shell(app->editor) &&
+	    !editor_is_choosing(app->editor))
+		editor_offer_none(app->editor);
 }
 
 static void input_key(struct app *app, const struct key *key)
 {
 	const char *hint = app->keys.hint;
+	const bool tabbed = app->keys.tabbed;
 
 	app->keys.hint = NULL;
+	app->keys.tabbed = false;
 	/* Twice is one right after the other. */
 	if (!input_bound(app, BIND_BASIC_QUIT, key))
 		app->keys.quit_ms = 0;
@@ -309,6 +323,7 @@ static void input_key(struct app *app, const struct key *key)
 	}
 	if (consoles_key(app->consoles, key) || full_key(app->full, key))
 		return;
+	input_enter(app, key, tabbed);
 	if (input_shortcuts(app, key) || input_unqueue(app, key) || input_global(app, key) ||
 	    input_tab(app, key) || input_editor(app, key))
 		return;
@@ -369,6 +384,9 @@ static void input_paste(struct app *app, struct span text)
 {
 	if (input_paste_taken(app, text))
 		return;
+	if (complete_waits(app)) /* it comes after the keys that are held */
+		complete_give_up(app);
+	typeahead_release(app->typeahead);
 	app->keys.typed_ms = clock_monotonic_ms();
 	if (!paste_files(app, text) && !input_paste_text(app, text))
 		app->keys.hint = "The prompt has no room for the pasted text: nothing was taken";
@@ -396,6 +414,44 @@ static bool input_suspends(const struct app *app, const struct key *key)
 	       input_bound(app, BIND_APP_SUSPEND, key);
 }
 
+/* ---- keys that wait for bash (typeahead.h) ------------------------------------ */
+
+static bool input_is_composers(const struct app *app)
+{
+	return !app->browse && !app->secret && !app->pick && !app->questions.ask &&
+	       !pager_shown(app->pager) && !consoles_focused(app->consoles);
+}
+
+/* True: the key is kept, or has ended the waiting.  The keys before it are dropped then: they were
+ * meant for a draft that does not come to be. */
+static bool input_waits(struct app *app, const struct key *key)
+{
+	const bool quits = input_bound(app, BIND_BASIC_QUIT, key);
+
+	if (!complete_waits(app) || !input_is_composers(app))
+		return false;
+	if (quits || input_bound(app, BIND_BASIC_CANCEL, key)) {
+		typeahead_drop(app->typeahead);
+		complete_give_up(app);
+		return !quits;
+	}
+	if (typeahead_keep(app->typeahead, key))
+		return true;
+	complete_give_up(app);
+	typeahead_release(app->typeahead);
+	return false;
+}
+
+void tui_kept_key(void *data, const struct key *key)
+{
+	struct app *app = data;
+
+	if (input_is_composers(app))
+		tui_event(app, &(struct event){ .kind = EVENT_KEY, .key = *key });
+	else if (key->text.len && !(key->mods & ~KEY_SHIFT))
+		editor_key(app->editor, key);
+}
+
 void tui_event(void *data, const struct event *event)
 {
 	struct app *app = data;
@@ -403,6 +459,8 @@ void tui_event(void *data, const struct event *event)
 	switch (event->kind) {
 	case EVENT_KEY:
 		app->keys.any = true;
+		if (input_waits(app, &event->key))
+			break;
 		if (input_suspends(app, &event->key))
 			tui_suspend(app);
 		else if (pager_shown(app->pager))

@@ -15,6 +15,7 @@
 #include "tui/runner.h"
 #include "tui/send.h"
 #include "tui/tui.h"
+#include "tui/typeahead.h"
 
 struct lookup {
 	struct app *app;
@@ -96,8 +97,10 @@ static void lookup_answered(struct loop_task *task)
 	lookup->known_of = mem_steal(&lookup->asks);
 	lookup->known = mem_steal(&lookup->answer);
 	lookup->editor = NULL;
-	if (!editor || lookup->app->frames.ended || lookup->version != editor_version(editor))
+	if (!editor || lookup->app->frames.ended || lookup->version != editor_version(editor)) {
+		typeahead_release(lookup->app->typeahead);
 		return;
+	}
 	editor_offer_none(editor);
 	lookup->arrived(lookup->app, editor, span_str(text), lookup->caret);
 	frames_want(&lookup->app->frames);
@@ -116,6 +119,16 @@ static void *lookup_ask(void *data)
 		                &lookup->cancel);
 	loop_post(lookup->app->loop, &lookup->task);
 	return NULL;
+}
+
+bool lookup_waits(const struct lookup *lookup)
+{
+	return lookup->running && lookup->editor;
+}
+
+void lookup_forget(struct lookup *lookup)
+{
+	lookup->editor = NULL;
 }
 
 const json_t *lookup_known(const struct lookup *lookup, const json_t *asks)

@@ -2,6 +2,7 @@
 /* The terminal opened, run and closed: frames, signals, other programs that get the terminal. */
 #include "agent/session/sessions.h"
 #include "tui/tui.h"
+#include "tui/typeahead.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -284,6 +285,7 @@ static void tui_make(struct app *app)
 		app->out.screen = screen_new(app->term);
 	app->complete = complete_new(app);
 	app->lookup = lookup_new(app, complete_answered);
+	app->typeahead = typeahead_new(tui_kept_key, app);
 	app->consoles = consoles_new(app);
 	app->clipboard = tui_clipboard(app);
 	app->pager = pager_new(&(struct pager_options){
@@ -312,6 +314,7 @@ static void tui_free(struct app *app)
 	clipboard_free(app->clipboard);
 	complete_free(app->complete);
 	lookup_free(app->lookup);
+	typeahead_free(app->typeahead);
 	consoles_free(app->consoles);
 	printout_release(&app->out);
 	editor_free(app->editor);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which slash commands a page may give.  A page's list has what was known when the session was
- * opened: built-in and custom commands, skills, prompts of MCP servers. */
+/* Which slash commands a page may give: built-in and custom commands, skills, prompts of MCP
+ * servers.  Looked up when the session is opened, and again when a server has listed its prompts.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,4 +67,43 @@ void web_commands_look(void *data, struct front_session *session)
 	struct web_session *own = data;
 
 	json_decref(atomic_exchange(&own->looked_up, commands_of(&context)));
+}
+
+/* As front_task.run. */
+static void commands_look_run(struct front_task *task, struct front_session *session)
+{
+	struct web_session *own = (struct web_session *)((char *)task -
+	                                                 offsetof(struct web_session, look));
+
+	if (session_host(session))
+		web_commands_look(own, session);
+}
+
+void web_commands_look_again(struct web_session *session)
+{
+	struct err ignored = ERR_INIT;
+
+	session->looks_again = session->is_looking;
+	if (session->is_looking)
+		return;
+	session->look.run = commands_look_run;
+	session->is_looking = front_give(session->keeper, &session->look, &ignored);
+}
+
+void web_commands_looked(struct web_session *session)
+{
+	session->is_looking = false;
+	if (session->looks_again && !session->is_over)
+		web_commands_look_again(session);
+}
+
+const json_t *web_commands_known(struct web_session *session)
+{
+	json_t *found = atomic_exchange(&session->looked_up, NULL);
+
+	if (found) {
+		json_decref(session->commands);
+		session->commands = found;
+	}
+	return session->commands;
 }

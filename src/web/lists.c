@@ -107,7 +107,7 @@ void web_do_session(struct web_exchange *exchange)
 	if (json_object_get(facts, "level"))
 		json_object_set(row, "level", json_object_get(facts, "level"));
 	json_object_set_new(row, "fronts", fronts_json(session));
-	json_object_set_new(row, "commands", json_incref(session->commands));
+	json_object_set_new(row, "commands", json_incref((json_t *)web_commands_known(session)));
 	web_answer(exchange->http, 200, row);
 }
 

@@ -165,6 +165,9 @@ struct web_session {
 	json_t *questions;        /* ids of those that are open, as names */
 	json_t *commands;         /* [{"name", "description", "hint"?}] */
 	_Atomic(json_t *) looked_up; /* owned: the next of these; or NULL */
+	struct front_task look;   /* on the session's thread: looks them up again ... */
+	bool is_looking;          /* ... and was given to it; ... */
+	bool looks_again;         /* ... again when it is done: there is something new */
 	bool is_opened, is_working, is_over;
 	uint64_t last;            /* the last event that the keeper took */
 	char updated[32];         /* when something happened last (clock_timestamp) */
@@ -230,6 +233,12 @@ json_t *web_commands(struct front_session *session);
 /* Looks up all of them, when the session is opened: web_session.looked_up.  As
  * front_options.opened; `data` is the web_session. */
 void web_commands_look(void *data, struct front_session *session);
+/* Has that done again, when the session's thread has time: a server has listed its prompts. */
+void web_commands_look_again(struct web_session *session);
+/* That is done (FRONT_DONE of the keeper with a task). */
+void web_commands_looked(struct web_session *session);
+/* What was looked up last; borrowed. */
+const json_t *web_commands_known(struct web_session *session);
 
 /* ---- changes.c -------------------------------------------------------------------- */
 

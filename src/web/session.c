@@ -27,10 +27,12 @@ static void keep_question(struct web_session *session, const struct front_event 
 
 static void keep_event(struct web_session *session, const struct front_event *event)
 {
-	json_t *commands;
-
 	if (event->kind == FRONT_BUS)
 		keep_question(session, event);
+	if (event->kind == FRONT_BUS && event->topic == BUS_MCP_LISTED)
+		web_commands_look_again(session);
+	if (event->kind == FRONT_DONE && event->task == &session->look)
+		web_commands_looked(session);
 	if (event->kind == FRONT_STARTED || event->ends)
 		session->is_working = event->kind == FRONT_STARTED;
 	if (event->kind == FRONT_OPENED)
@@ -41,11 +43,6 @@ static void keep_event(struct web_session *session, const struct front_event *ev
 		json_object_clear(session->questions);
 	if (event->last)
 		session->last = event->last;
-	commands = event->kind == FRONT_OPENED ? atomic_exchange(&session->looked_up, NULL) : NULL;
-	if (commands) {
-		json_decref(session->commands);
-		session->commands = commands;
-	}
 }
 
 /* As loop_waker.woken. */

@@ -91,6 +91,18 @@ def test_always_is_not_for_what_hasp_obeys(world, path):
     assert world.read("b") == "2\n" and world.read("GEMINI.md") == "old\n"
 
 
+def test_what_hasp_obeys_is_asked_about_each_time(world):
+    """A yes is for the one call, also where the file is the same, and where "always" was said of other files before."""
+    contents = ["%d\n" % i for i in range(3)]
+    run = world.run([[call("write_file", {"file_path": "a", "content": "1\n"})],
+                     *([call("write_file", {"file_path": "GEMINI.md", "content": content})] for content in contents),
+                     [call("write_file", {"file_path": "b", "content": "2\n"})], [text("Done.")]], interactive=True,
+                    answers=[{"outcome": "proceed_always"}] + [{"outcome": "proceed_once"}] * len(contents))
+    asked = [message["arguments"]["file_path"] for message in run.told("tool-confirmation-request")]
+    assert asked == ["a"] + ["GEMINI.md"] * len(contents)
+    assert world.read("GEMINI.md") == contents[-1] and world.read("b") == "2\n"
+
+
 HOSTILE = {
     "long": "begin " + 3000 * "0123456789 " + "end",
     "blank": "first" + 2000 * " " + "hidden" + 40 * "\n" + "below\t\t" + 500 * "\u00a0" + "last",

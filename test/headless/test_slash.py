@@ -80,6 +80,18 @@ def test_what_is_typed_stays_words_of_a_commands_shell_line(world, line, runs):
         assert not (world.root / "made").exists()
 
 
+@pytest.mark.parametrize("name, content", [
+    ("gemini/commands/x.toml", 'prompt = ""\n'), ("gemini/commands/x.toml", 'prompt = " \\n"\n'),
+    ("gemini/commands/x.toml", 'prompt = "{{args}}"\n'), ("claude/commands/x.md", "---\ndescription: d\n---\n\n"),
+    ("claude/commands/x.md", "$ARGUMENTS\n")])
+def test_an_empty_prompt_is_not_sent(world, name, content):
+    """Whether its file has none, or nothing was typed of what it is made of."""
+    put(world.home, "." + name, content)
+    with world.fake([]) as server:
+        done = world.command("-p", "/x", server=server)
+    assert done.code == 42 and "/.%s is empty. Nothing was sent." % name in done.err and not server.requests
+
+
 @pytest.mark.parametrize("prompt,sent", [
     ("//review this", "/review this"), ("/tmp is full", "/tmp is full"), ("/usr/bin/x fails", None),
     ("a /review", None), ("// is a comment", None), ("/ is full", None), ("/*", None),

@@ -6,15 +6,20 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import typing
+from pathlib import Path
 from unittest.mock import ANY
 
 import pytest
-from conftest import TOP, UNPACKED
+from conftest import TOP, UNPACKED, call, say
 
 import hasp
 from hasp import workspace
+
+sys.path.insert(0, str(TOP / "test" / "worker"))
+import places  # noqa: E402
 
 
 SOON = 1  # seconds
@@ -135,6 +140,7 @@ def test_methods_that_do_not_raise(world):
             results.UpdateFileResult,
             success=True,
             changes_made=True,
+            bytes_written=6,
             replaced=1,
             old_content="two",
             new_content="three",
@@ -164,6 +170,7 @@ def test_methods_that_do_not_raise(world):
             results.UpdateFileResult,
             "wrong_match_count",
             changes_made=False,
+            bytes_written=0,
         )
         failed(
             ws.search_files("(", regex=True),
@@ -171,6 +178,21 @@ def test_methods_that_do_not_raise(world):
             "invalid_argument",
             matches=[],
         )
+
+
+def test_bytes_written_are_those_of_the_file(world):
+    """Not of the text that was sent: of the whole file, in its encoding, with its line ends."""
+    path = world.root / "wide"
+    path.write_bytes("one\r\ntwo\r\n".encode("utf-16"))
+    with hasp.blocking.Workspace(".") as ws:
+        for edit in (
+            lambda: ws.update_file("wide", "one", "eins"),
+            lambda: ws.write_file("wide", "eins\ntwo\nthree\n"),
+        ):
+            result = edit()
+            assert result["bytes_written"] == path.stat().st_size > 20, result
+        again = ws.write_file("wide", path.read_bytes().decode("utf-16"))
+        assert again["success"] and again["bytes_written"] == 0
 
 
 def test_a_cancelled_task_cancels_its_call(world):
@@ -256,6 +278,47 @@ def test_rules_on_paths_hold(world):
             ws.write("generated/a", "x")
         assert ws.run("echo x > generated/a").exit_code != 0
     assert not (world.root / "generated" / "a").exists()
+
+
+@pytest.mark.parametrize("kind", ["ssh", "podman"])
+def test_a_workspace_on_another_host_and_in_a_container(world, kind):
+    """Every method over sshd on loopback, and in a container: the files are over there."""
+    # podman's folders have names of 50 characters at most.
+    with tempfile.TemporaryDirectory(prefix="hasp-") as top, places.place(
+        kind, Path(top, "there")
+    ) as there:
+        with hasp.blocking.Workspace(there.root, provider=there.worker) as ws:
+            made = ws.write("a/b.txt", "one\ntwo\n")
+            assert (there.here / "a" / "b.txt").read_text() == "one\ntwo\n"
+            changed = ws.update("a/b.txt", "two", "three", base=made.state)
+            diff = "@@ -1 +1 @@\n-one\n+eins\n"
+            ws.patch("a/b.txt", diff, base=changed.state)
+            assert ws.read("a/b.txt").content == "eins\nthree\n"
+            with pytest.raises(hasp.StateMismatch):
+                ws.write("a/b.txt", "late\n", base=made.state)
+            assert ws.glob("**/*.txt") == ["a/b.txt"]
+            assert [match.line for match in ws.search("three").matches] == [2]
+            ran = ws.run("pwd; cat a/b.txt; exit 3")
+            assert (ran.exit_code, ran.output) == (3, there.root + "\neins\nthree\n")
+            assert ws.update_file("a/b.txt", "eins", "1")["bytes_written"] == len("1\nthree\n")
+            assert (there.here / "a" / "b.txt").read_text() == "1\nthree\n"
+    assert not (world.root / "a").exists()
+
+
+def test_an_agent_works_on_another_host(world, tmp_path):
+    with places.place("ssh", tmp_path / "there") as there:
+        model = world.model(
+            call("write_file", file_path="a.txt", content="from afar\n"), say("Written.")
+        )
+        with hasp.blocking.Agent(
+            model,
+            provider=there.worker,
+            provider_folder=there.root,
+            approval=hasp.approval.Everything(),
+        ) as agent:
+            assert agent.run("Write it.").text == "Written."
+        assert (there.here / "a.txt").read_text() == "from afar\n"
+    assert not (world.root / "a.txt").exists()
 
 
 def test_a_workspace_elsewhere(world):

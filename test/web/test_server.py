@@ -172,7 +172,7 @@ def test_custom_commands_and_skills_are_among_the_commands(world):
 
 
 def test_prompts_of_mcp_servers_are_among_the_commands(world):
-    """Given by name they are found at once; in the list they are from the next session on, as text that does nothing."""
+    """Given by name they are found at once; they are in the list when the servers have said them, as text that does nothing."""
     world.settings(mcpServers={"fake": fake_mcp.entry("prompts"), "bad": fake_mcp.entry("evil")})
     with world.fake([[text("As told.")]]) as server, world.opened(server) as browser:
         events = browser.events()
@@ -180,12 +180,21 @@ def test_prompts_of_mcp_servers_are_among_the_commands(world):
         assert browser.order("prompt", {"text": "/two-words --what=a"}).json["then"] == "prompt"
         assert events.until("ended")["message"]["text"] == "As told."
         assert "The user chose the prompt" in json.dumps(server.requests[0].body["contents"][-1])
-        browser.post("/api/sessions", {"folder": str(world.root)})
-        browser.events("2").until("opened")
-        rows = {row["name"]: row for row in browser.get("/api/sessions/2").json["commands"]}
+        rows = {row["name"]: row for row in browser.get("/api/sessions/1").json["commands"]}
         assert {"two-words", "fake.plain", "bad.plain"} <= set(rows)
         said = "".join(text for row in rows.values() for text in row.values())
         assert "Not the built-in one" in said and not re.search("[\x00-\x1f\x7f-\x9f\u202a-\u202e]", said)
+
+
+def test_prompts_of_mcp_servers_are_listed_before_the_first_prompt(world):
+    """A page asks for the list again when the session's thread has looked it up (page.tsx): nobody gives a prompt for that."""
+    world.settings(mcpServers={"fake": fake_mcp.entry("prompts")})
+    with world.fake([]) as server, world.opened(server) as browser:
+        events = browser.events()
+        events.until("bus", "mcp-listed")
+        events.until("done")
+        assert "two-words" in {row["name"] for row in browser.get("/api/sessions/1").json["commands"]}
+        assert not server.requests
 
 
 def test_slash_commands_of_a_page(world):

@@ -109,7 +109,7 @@ export function SessionPage({ id, me, tab, hasList }: Props) {
 			session.take(event);
 			if (event.kind === "missed" || event.topic === "rewound")
 				void recover();
-			if (["started", "ended", "over", "opened"].includes(event.kind) || LOOK_AFTER.includes(event.topic ?? ""))
+			if (["started", "ended", "done", "over", "opened"].includes(event.kind) || LOOK_AFTER.includes(event.topic ?? ""))
 				void look();
 		}, setConnection);
 		void look();

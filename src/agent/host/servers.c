@@ -28,6 +28,15 @@ static void server_log(void *data, const char *line)
 		host->options.trace(host->options.data, line);
 }
 
+/* As mcp_servers_options.listed. */
+static void server_listed(void *data, const char *server)
+{
+	const struct host *host = data;
+	json_auto_t *message = json_pack("{s:o}", "serverName", json_cstr(server));
+
+	bus_publish(host->bus, BUS_MCP_LISTED, message);
+}
+
 /* As mcp_servers_options.answer. */
 static json_t *answer_server(void *data, const char *server, const char *identity,
                              const char *method, const json_t *params,
@@ -55,6 +64,7 @@ struct mcp_servers *host_servers_open(struct host *host, const json_t *rows)
 		               span_starts(provider, SPAN("anthropic")),
 		.notices = host->options.notices,
 		.log = server_log,
+		.listed = rows ? NULL : server_listed,
 		.answer = answer_server,
 		.samples = host_may_sample,
 		.login = host_login,

@@ -526,8 +526,12 @@ static void custom_send(struct command_call *call, const struct custom_command *
 
 	if (!file) {
 		command_fail(call, "%s", err.message);
-	} else if (expand_custom(&expansion, custom, json_span(json_object_get(file, "prompt")),
-	                         line)) {
+	} else if (!expand_custom(&expansion, custom, json_span(json_object_get(file, "prompt")),
+	                          line)) {
+		/* It has said why. */
+	} else if (!span_trim(buf_view(&expansion.out)).len) {
+		command_fail(call, "The prompt of %s is empty. Nothing was sent.", custom->path);
+	} else {
 		call->result->plain = true;
 		command_then(call, COMMAND_SEND, buf_steal(&expansion.out));
 	}

@@ -127,6 +127,18 @@ static bool slot_drop_start(struct mcp_server_slot *slot, struct mcp_client *cli
 	               slot->entry.name);
 }
 
+/* What it offers was taken.  Called with the lock, which is released meanwhile. */
+static void slot_listed(struct mcp_server_slot *slot)
+{
+	const struct mcp_servers_options *options = &slot->all->options;
+
+	if (!options->listed)
+		return;
+	pthread_mutex_unlock(&slot->all->lock);
+	options->listed(options->data, slot->entry.name);
+	pthread_mutex_lock(&slot->all->lock);
+}
+
 /* The lock is let go meanwhile. */
 static bool slot_start_locked(struct mcp_server_slot *slot, const struct cancel *cancel,
                               struct err *err)
@@ -144,12 +156,14 @@ static bool slot_start_locked(struct mcp_server_slot *slot, const struct cancel 
 	if (ok)
 		slot_remember(slot, said.tools, said.offers);
 	pthread_mutex_lock(&all->lock);
-	if (ok && slot->entry.off)
+	if (ok && slot->entry.off) {
 		ok = slot_drop_start(slot, client, &said, &why) && false;
-	else if (ok)
+	} else if (ok) {
 		slot_take(slot, client, &said);
-	else if (why.code != ERR_CANCELLED)
+		slot_listed(slot);
+	} else if (why.code != ERR_CANCELLED) {
 		slot_failed(slot, &why);
+	}
 	slot->starting = false;
 	pthread_cond_broadcast(&all->changed);
 	if (!ok)
@@ -593,6 +607,7 @@ static void slot_refresh(struct mcp_server_slot *slot, unsigned changed, unsigne
 	mcp_client_unref(client);
 	pthread_mutex_lock(&slot->all->lock);
 	slot_take_said(slot, &said);
+	slot_listed(slot);
 }
 
 void mcp_servers_wait(struct mcp_servers *servers, const struct cancel *cancel)

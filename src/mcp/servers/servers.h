@@ -81,6 +81,9 @@ struct mcp_servers_options {
 	/* Capabilities declared to servers in addition to roots: {"elicitation": {...}}; or NULL.
 	 * Referenced. */
 	json_t *capabilities;
+	/* What a server offers is known now, or has changed; from any thread, and must not wait.
+	 * May be NULL. */
+	void (*listed)(void *data, const char *server);
 	/* Whether sampling is offered to a server; from any thread. NULL: to none. */
 	bool (*samples)(void *data, const char *server);
 	void *data;

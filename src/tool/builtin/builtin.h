@@ -208,6 +208,7 @@ const struct tool *tool_meant(const struct tool_set *set, const struct tool *too
 		"The file has this edit already; nothing was written."}, \
 	"lines_added": {"type": "integer"}, \
 	"lines_removed": {"type": "integer"}, \
+	"bytes_written": {"type": "integer"}, \
 	"replaced": {"type": "integer"}, \
 	"hunks": {"type": "array", "description": "Where each hunk went.", "items": { \
 		"type": "object", "additionalProperties": false, "required": ["hunk", "line"], \

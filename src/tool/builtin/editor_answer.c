@@ -361,6 +361,14 @@ static json_t *error_json(const struct editor_call *editor, const struct change 
 	return error;
 }
 
+/* What the file has got: nothing, if it is what it was. */
+static size_t bytes_written(const struct change_result *result)
+{
+	const struct file_state *before = &result->before, *state = &result->state;
+
+	return before->exists && sha256_eq(&before->sha256, &state->sha256) ? 0 : state->size;
+}
+
 static void put_success(json_t *object, const struct editor_call *editor,
                         const struct change_result *result)
 {
@@ -374,6 +382,9 @@ static void put_success(json_t *object, const struct editor_call *editor,
 		json_object_set_new(object, "created", json_true());
 	json_object_set_new(object, "lines_added", json_size(result->lines_added));
 	json_object_set_new(object, "lines_removed", json_size(result->lines_removed));
+	/* For programs: a model that did not ask has no use for it. */
+	if (editor->content != RETURN_NEW && !editor->options.dry_run && result->state.exists)
+		json_object_set_new(object, "bytes_written", json_size(bytes_written(result)));
 	put_size(object, "replaced", result->replaced);
 	if (result->hunk_count) {
 		hunks = json_array();

@@ -42,7 +42,7 @@ def test_tab_completes_each_of_these(world):
             hasp.wait("sandbox:").quiet(0.3)
             for typed, wanted in CASES:
                 hasp.type(typed).wait("> " + wanted.split()[-1].split("/")[-1].lstrip("@")[:4] if typed[0] == "/" else typed.lstrip("!"))
-                hasp.quiet(0.3).key("tab").quiet(0.1)
+                hasp.quiet(0.3).key("tab").gone("Asking bash").quiet(0.1)
                 assert draft(hasp).strip().lower() == wanted.lower(), (typed, draft(hasp))
                 hasp.key("esc").quiet(0.05).key("ctrl+e").key("ctrl+u").quiet(0.05)
                 if typed[0] == "!":
@@ -123,6 +123,45 @@ def test_tab_in_a_shell_command_asks_bash(world):
             clear(hasp)
             hasp.type("!no-such-program ori").wait("> origin.md").key("tab").wait("! no-such-program origin.md")
             assert not server.requests
+
+
+@pytest.mark.parametrize("wait", [True, False])
+def test_enter_right_after_tab_runs_the_line(world, wait):
+    """However fast the keys come, they meet the draft that the Tab made; what the Tab offers is not taken by Enter."""
+    repository(world)
+    for name in ("other.md", "second.md"):
+        world.write(name, "content of %s\n" % name)
+    with world.fake([]) as server:
+        with world.hasp(server, rows=40) as hasp:
+            hasp.wait("sandbox:").quiet(0.3)
+            hasp.type("!").wait("back to prompts")
+            for typed, ran in [
+                    ("echo 1; cat oth", "echo 1; cat other.md"),           # a path
+                    ("git switch ot", "git switch other"),                 # a single word of bash
+                    ("git branch --list fea", "git branch --list fea"),    # several are offered
+                    ("no-such-program oth", "no-such-program other.md")]:
+                hasp.type(typed)
+                if wait:
+                    hasp.quiet(0.5)
+                hasp.key("tab")
+                if wait:
+                    hasp.gone("Asking bash").quiet(0.5)
+                hasp.key("enter").wait("Run %s  " % ran).wait("back to prompts").quiet(0.1)
+            assert not server.requests
+
+
+def test_esc_stops_waiting_for_bash(world):
+    """What was typed meanwhile does not run, and the draft is as it was; a paste comes after the keys before it."""
+    world.write("Makefile", "X := $(shell while :; do sleep 1; done)\nall: ; true\n")
+    with world.fake([]) as server:
+        with world.hasp(server, rows=40) as hasp:
+            hasp.wait("sandbox:").quiet(0.3).type("!make al").quiet(0.5)
+            hasp.key("tab").key("x").key("enter").wait("Asking bash").quiet(0.3)
+            assert draft(hasp) == "make al"
+            hasp.key("esc").gone("Asking bash").quiet(0.2)
+            assert draft(hasp) == "make al" and "Run make" not in hasp.dump().text
+            hasp.key("tab").type("xy").paste("z").quiet(0.2)
+            assert draft(hasp) == "make alxyz"
 
 
 def test_without_bash_completion_paths_complete(world):
