@@ -407,14 +407,14 @@ static void gemini_failed(struct a2a_task *task, const char *why)
 	a2a_task_set(task, A2A_TASK_WORKING, a2a_task_message_text(task, "%s", why), metadata);
 }
 
-/* Why there is no answer; NULL: there is one.  Borrowed. */
+/* Why there is no answer; NULL: there is one, or a call was declined.  Borrowed. */
 static const char *gemini_why(const struct front_event *event)
 {
 	const json_t *reason = json_object_get(event->message, "reason");
 
 	if (event->err)
 		return event->err->message;
-	if (event->end == AGENT_ANSWERED)
+	if (event->end == AGENT_ANSWERED || event->end == AGENT_CANCELLED)
 		return NULL;
 	return json_string_length(reason) ? json_string_value(reason) : agent_end_name(event->end);
 }
