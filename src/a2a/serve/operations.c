@@ -312,7 +312,6 @@ static struct a2a_task *send_first(struct a2a_order *order, const json_t *messag
 	if (!task->gemini && a2a_gemini_is_asked(message, order->extensions))
 		a2a_gemini_begin(task, message);
 	send_push(task, config, order->version, fault);
-	a2a_queue_add(task);
 	return task;
 }
 
@@ -324,15 +323,15 @@ static void operation_send(struct a2a_order *order)
 	const json_t *config = json_object_get(settings, "taskPushNotificationConfig");
 	const bool returns = json_is_true(json_object_get(settings, "returnImmediately"));
 	struct a2a_fault fault = { 0 };
+	const bool begins = !json_string_length(json_object_get(message, "taskId"));
 	struct a2a_task *task = NULL;
 	int history;
 
 	if (!order_history(order, settings, &history))
 		return;
 	if (send_check(order, message, config, &fault))
-		task = json_string_length(json_object_get(message, "taskId")) ?
-		               send_more(order, message, config, &fault) :
-		               send_first(order, message, config, &fault);
+		task = begins ? send_first(order, message, config, &fault) :
+		                send_more(order, message, config, &fault);
 	if (!task)
 		order_refuse(order, &fault);
 	else if (order->operation == A2A_SEND && returns)
@@ -340,6 +339,8 @@ static void operation_send(struct a2a_order *order)
 		                               a2a_task_value(task, history, true)));
 	else
 		order_wait(order, task, history);
+	if (task && begins) /* a stream has it from the start */
+		a2a_queue_add(task);
 }
 
 /* ---- tasks ----------------------------------------------------------------------------------- */

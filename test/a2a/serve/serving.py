@@ -10,7 +10,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parents[2]
-sys.path[:0] = [str(TOP / "test" / "headless"), str(TOP / "script" / "lib")]
+sys.path[:0] = [str(TOP / one) for one in ("test", "test/headless", "script/lib")]
 
 _spec = importlib.util.spec_from_file_location("headless_conftest", TOP / "test" / "headless" / "conftest.py")
 headless = importlib.util.module_from_spec(_spec)

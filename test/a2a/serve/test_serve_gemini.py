@@ -31,14 +31,15 @@ OTHERWISE = (
 
 
 def labels(taken):
-    """What happens, in order; states between two calls of the model are said once or twice."""
+    """What happens, in order; states between two calls of the model are said once or twice, and a further stream of
+    hasp's begins with the task."""
     found = []
     for one, _ in taken:
         for pattern, instead in OTHERWISE:
             one = re.sub(pattern, instead, one)
         if found[-1:] != [one]:
             found.append(one)
-    return [one for one in found if one not in ("artifact-update", "status-update state-change submitted",
+    return [one for one in found if one not in ("artifact-update", "task working", "status-update state-change submitted",
                                                 "status-update state-change working")]
 
 
