@@ -46,6 +46,7 @@ struct gemini_command {
 	const char *parent;   /* listed beneath it; NULL: at the top; "": not listed */
 	const char *argument, *argument_about; /* or NULL */
 	bool streams;         /* its result is the prompt of a task, whose events are the answer */
+	const char *stands_for; /* the command that it is the short form of; or NULL */
 };
 
 /* A request whose answer needs a session. */
@@ -95,7 +96,8 @@ static void gemini_job_fail(struct gemini_job *job, const char *sentence)
 static void gemini_job_answer(struct gemini_job *job, json_t *data)
 {
 	json_decref(job->answer);
-	job->answer = json_pack("{s:s, s:o}", "name", job->command->name, "data", data);
+	job->answer = json_pack("{s:s, s:o}", "name", job->command->stands_for ?
+	                        job->command->stands_for : job->command->name, "data", data);
 }
 
 /* As Gemini CLI's server has it of /restore; takes `content`. */
@@ -305,21 +307,24 @@ static void run_init(struct gemini_job *job)
 
 static const struct gemini_command gemini_commands[] = {
 	{ "extensions", "List the extensions that are installed", run_extensions, NULL, NULL, NULL,
-	  false },
+	  false, "extensions list" },
 	{ "extensions list", "List the extensions that are installed", run_extensions, "extensions",
-	  NULL, NULL, false },
+	  NULL, NULL, false, NULL },
 	{ "restore", "Undo the edits since a checkpoint, keeping later changes by others",
-	  run_restore, NULL, "checkpoint", "its ID, as restore list has it", false },
-	{ "restore list", "List the checkpoints", run_restore_list, "restore", NULL, NULL, false },
-	{ "init", "Write a GEMINI.md for this project", run_init, "", NULL, NULL, true },
-	{ "memory", "Show or change the instructions", run_memory_show, NULL, NULL, NULL, false },
-	{ "memory show", "Show the instructions", run_memory_show, "memory", NULL, NULL, false },
+	  run_restore, NULL, "checkpoint", "its ID, as restore list has it", false, NULL },
+	{ "restore list", "List the checkpoints", run_restore_list, "restore", NULL, NULL, false,
+	  NULL },
+	{ "init", "Write a GEMINI.md for this project", run_init, "", NULL, NULL, true, NULL },
+	{ "memory", "Show or change the instructions", run_memory_show, NULL, NULL, NULL, false,
+	  "memory show" },
+	{ "memory show", "Show the instructions", run_memory_show, "memory", NULL, NULL, false,
+	  NULL },
 	{ "memory refresh", "Read the files of instructions again", run_memory_refresh, "memory",
-	  NULL, NULL, false },
+	  NULL, NULL, false, NULL },
 	{ "memory list", "List the files of instructions", run_memory_list, "memory", NULL, NULL,
-	  false },
+	  false, NULL },
 	{ "memory add", "Remember something", run_memory_add, "memory", "text",
-	  "what to remember", false },
+	  "what to remember", false, NULL },
 };
 
 static const struct gemini_command *gemini_command(const char *name)

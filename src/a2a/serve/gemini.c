@@ -285,8 +285,8 @@ void a2a_gemini_ask(struct a2a_task *task, enum bus_topic topic, const json_t *m
 		return;
 	}
 	details = json_copy(json_object_get(message, "details"));
-	json_object_update_new(details, json_pack("{s:O*, s:O*}", "outcomes",
-	                                          json_object_get(message, "outcomes"), "shown",
+	json_object_update_new(details, json_pack("{s:[s, s], s:O*}", "outcomes", "proceed_once",
+	                                          "cancel", "shown",
 	                                          json_object_get(message, "shown")));
 	json_object_set_new(call, "confirmationDetails", details);
 	gemini_call_say(task, call, "tool-call-confirmation", "awaiting_approval");
@@ -399,17 +399,29 @@ void a2a_gemini_go_on(struct a2a_task *task, const json_t *message)
 }
 
 /* The turn failed; the task goes on with the next message. */
-static void gemini_failed(struct a2a_task *task, const struct err *err)
+static void gemini_failed(struct a2a_task *task, const char *why)
 {
 	json_t *metadata = gemini_metadata(task->gemini, "state-change");
 
-	json_object_set_new(metadata, "error", json_text(span_str(err->message)));
-	a2a_task_set(task, A2A_TASK_WORKING, a2a_task_message_text(task, "%s", err->message),
-	             metadata);
+	json_object_set_new(metadata, "error", json_text(span_str(why)));
+	a2a_task_set(task, A2A_TASK_WORKING, a2a_task_message_text(task, "%s", why), metadata);
+}
+
+/* Why there is no answer; NULL: there is one, or a call was declined.  Borrowed. */
+static const char *gemini_why(const struct front_event *event)
+{
+	const json_t *reason = json_object_get(event->message, "reason");
+
+	if (event->err)
+		return event->err->message;
+	if (event->end == AGENT_ANSWERED || event->end == AGENT_CANCELLED)
+		return NULL;
+	return json_string_length(reason) ? json_string_value(reason) : agent_end_name(event->end);
 }
 
 void a2a_gemini_end(struct a2a_task *task, const struct front_event *event, bool canceled)
 {
+	const char *why = gemini_why(event);
 	json_t *metadata;
 
 	json_object_clear(task->gemini->calls);
@@ -418,10 +430,10 @@ void a2a_gemini_end(struct a2a_task *task, const struct front_event *event, bool
 		             a2a_task_message_text(task, "The task was canceled."), NULL);
 		return;
 	}
-	if (event->err)
-		gemini_failed(task, event->err);
+	if (why)
+		gemini_failed(task, why);
 	metadata = gemini_metadata(task->gemini, "state-change");
-	if (task->gemini->usage && !event->err)
+	if (task->gemini->usage && !why)
 		json_object_set(metadata, "usageMetadata", task->gemini->usage);
 	task->is_resting = true;
 	a2a_task_set(task, A2A_TASK_INPUT_REQUIRED, NULL, metadata);

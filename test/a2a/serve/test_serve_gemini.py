@@ -176,6 +176,7 @@ def test_commands_are_listed_and_executed(world, client_of):
             return answer["data"]
 
         assert "Use tabs." in run("memory show")
+        assert served.ask("POST", "/executeCommand", {"command": "memory"})[1]["name"] == "memory show"
         assert run("memory list").endswith("/GEMINI.md")
         run("memory add", "likes", "mangos")
         assert "likes mangos" in run("memory show")
