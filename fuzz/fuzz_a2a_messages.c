@@ -86,7 +86,7 @@ static void check_config(const json_t *params)
 		abort();
 	again = a2a_version_result(A2A_V0_3, A2A_PUSH_CREATE, back);
 	/* A configuration without an id has its task's there. */
-	if (json_object_get(params, "id") && !json_equal(old, again))
+	if (json_string_length(json_object_get(params, "id")) && !json_equal(old, again))
 		abort();
 }
 

@@ -742,6 +742,15 @@ void telemetry_set_session(struct telemetry *telemetry, const char *session_id)
 	pthread_mutex_unlock(&telemetry->lock);
 }
 
+void telemetry_continue_trace(struct telemetry *telemetry, const char *traceparent)
+{
+	if (!telemetry)
+		return;
+	pthread_mutex_lock(&telemetry->lock);
+	spans_continue(telemetry, span_str(traceparent));
+	pthread_mutex_unlock(&telemetry->lock);
+}
+
 void telemetry_close(struct telemetry *telemetry)
 {
 	if (!telemetry)

@@ -144,6 +144,8 @@ struct telemetry {
 	uint64_t mode_since_ms; /* clock_monotonic_ms */
 	uint64_t metrics_ms;    /* when metrics were written; 0: not yet */
 	char trace_id[2 * TRACE_ID_BYTES + 1]; /* of the prompt; "" before the first */
+	char parent_id[2 * SPAN_ID_BYTES + 1]; /* a caller's span above the prompt's; "": none */
+	char next_trace_id[2 * TRACE_ID_BYTES + 1], next_parent_id[2 * SPAN_ID_BYTES + 1];
 	struct open_span prompt_span, calls_span;
 	json_t *calls; /* by callId: arguments of calls under way */
 };
@@ -185,6 +187,8 @@ void telemetry_on_notice(struct telemetry *telemetry, const json_t *message);
 /* ---- spans (spans.c) ---- */
 
 /* A prompt begins, and with it a trace; what is open of the one before is written. */
+/* As telemetry_continue_trace. */
+void spans_continue(struct telemetry *telemetry, struct span traceparent);
 void spans_on_prompt(struct telemetry *telemetry);
 /* A request goes out: the calls of the reply before have ended. */
 void spans_on_request(struct telemetry *telemetry);

@@ -77,9 +77,10 @@ static void span_write(struct telemetry *telemetry, const char *operation,
 	json_object_set_new(own, "gen_ai.agent.description", json_string("hasp " HASP_VERSION));
 	json_object_set_new(own, "gen_ai.conversation.id", json_string(telemetry->session_id));
 	telemetry_limit_texts(own);
-	if (parent)
+	if (parent || *telemetry->parent_id)
 		json_object_set_new(object, "parentSpanContext",
-		                    span_context(telemetry, parent->id));
+		                    span_context(telemetry,
+		                                 parent ? parent->id : telemetry->parent_id));
 	telemetry_write(telemetry, object);
 	telemetry->prompt_span.ended = span->ended; /* so far */
 }
@@ -99,10 +100,61 @@ static void spans_end_calls(struct telemetry *telemetry)
 	telemetry->calls_span.open = false;
 }
 
+/* Takes an id of lower-case digits, not all 0, off the front, and the hyphen after it. */
+static bool span_take_id(struct span *rest, char *hex, size_t bytes)
+{
+	const size_t len = 2 * bytes;
+	bool is_some = false;
+
+	for (size_t i = 0; i < len; i++) {
+		if (i >= rest->len || !strchr("0123456789abcdef", rest->data[i]) || !rest->data[i])
+			return false;
+		is_some = is_some || rest->data[i] != '0';
+	}
+	if (!is_some || rest->len == len || rest->data[len] != '-')
+		return false;
+	memcpy(hex, rest->data, len);
+	hex[len] = '\0';
+	*rest = span_skip(*rest, len + 1);
+	return true;
+}
+
+/* "00-TRACE-PARENT-FLAGS"; of versions after 00 more may follow. */
+void spans_continue(struct telemetry *telemetry, struct span traceparent)
+{
+	char trace[sizeof(telemetry->next_trace_id)], parent[sizeof(telemetry->next_parent_id)];
+	struct span rest = traceparent;
+	unsigned char version[2] = { 0 };
+
+	*telemetry->next_trace_id = *telemetry->next_parent_id = '\0';
+	if (rest.len < 55 || (rest.len > 55 && (span_starts(rest, SPAN("00")) ||
+	                                        rest.data[55] != '-')))
+		return;
+	for (size_t i = 0; i < 2; i++) {
+		version[i] = (unsigned char)rest.data[i];
+		if (!ascii_is_digit(version[i]) && (version[i] < 'a' || version[i] > 'f'))
+			return;
+	}
+	if ((version[0] == 'f' && version[1] == 'f') || rest.data[2] != '-')
+		return;
+	rest = span_skip(rest, 3);
+	if (!span_take_id(&rest, trace, TRACE_ID_BYTES) ||
+	    !span_take_id(&rest, parent, SPAN_ID_BYTES) || ascii_hex(rest.data[0]) < 0 ||
+	    ascii_hex(rest.data[1]) < 0)
+		return;
+	memcpy(telemetry->next_trace_id, trace, sizeof(trace));
+	memcpy(telemetry->next_parent_id, parent, sizeof(parent));
+}
+
 void spans_on_prompt(struct telemetry *telemetry)
 {
 	spans_on_answer(telemetry);
-	span_draw(telemetry->trace_id, TRACE_ID_BYTES);
+	if (*telemetry->next_trace_id)
+		memcpy(telemetry->trace_id, telemetry->next_trace_id, sizeof(telemetry->trace_id));
+	else
+		span_draw(telemetry->trace_id, TRACE_ID_BYTES);
+	memcpy(telemetry->parent_id, telemetry->next_parent_id, sizeof(telemetry->parent_id));
+	*telemetry->next_trace_id = *telemetry->next_parent_id = '\0';
 	open_span_begin(&telemetry->prompt_span);
 }
 

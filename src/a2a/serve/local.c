@@ -48,7 +48,8 @@ struct a2a_run {
 	struct a2a_local_session *session;
 	struct a2a_content content;
 	struct a2a_publish publish;
-	struct front_task attach;     /* of the media, before the prompt */
+	struct front_task attach;     /* of media and the caller's trace, before the prompt */
+	char trace[64];               /* as a2a_task.trace */
 	bool is_given;                /* the prompt is the session's */
 	bool is_started;              /* and under way */
 	bool is_canceled;
@@ -289,8 +290,12 @@ static void run_attach(struct front_task *front_task, struct front_session *sess
 	struct a2a_run *run =
 		(struct a2a_run *)((char *)front_task - offsetof(struct a2a_run, attach));
 
-	if (session_host(session))
+	if (!session_host(session))
+		return;
+	if (json_array_size(run->content.media))
 		host_attach(session_host(session), mem_steal(&run->content.media));
+	if (*run->trace)
+		host_continue_trace(session_host(session), run->trace);
 }
 
 /* The session is open, and does nothing else of ours. */
@@ -305,7 +310,8 @@ static void run_begin(struct a2a_task *task)
 		run_failed(task, &err);
 		return;
 	}
-	if (!json_array_size(run->content.media)) {
+	memcpy(run->trace, task->trace, sizeof(run->trace));
+	if (!json_array_size(run->content.media) && !*run->trace) {
 		run_prompt(task);
 		return;
 	}

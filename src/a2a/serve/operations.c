@@ -308,6 +308,7 @@ static struct a2a_task *send_first(struct a2a_order *order, const json_t *messag
 	if (!task)
 		return NULL;
 	task->extensions = json_incref(order->extensions);
+	memcpy(task->trace, order->trace, sizeof(task->trace));
 	if (!task->gemini && a2a_gemini_is_asked(message, order->extensions))
 		a2a_gemini_begin(task, message);
 	send_push(task, config, order->version, fault);

@@ -125,6 +125,7 @@ struct a2a_order {
 	void *data;                   /* the operation's */
 	void *binding;                /* the binding's */
 	uint64_t resume_after;        /* Last-Event-ID; 0: none */
+	char trace[64];               /* the header traceparent; "": none */
 };
 /* Carries it out. */
 void a2a_order_begin(struct a2a_order *order);
@@ -175,6 +176,7 @@ struct a2a_task {
 	json_t *pushes;               /* {ID: TaskPushNotificationConfig}; NULL: none. After a change:
 	                               * a2a_task_pushes_changed */
 	json_t *extensions;           /* URIs that its first order asked for; or NULL */
+	char trace[64];               /* that order's; "": none */
 	struct a2a_run *run;          /* NULL: not under way (local.c, runner.c) */
 	bool is_asking;               /* queue.c: it counts among those that wait for an answer */
 	bool is_resting;              /* it waits for its caller's next prompt (gemini.h) */

@@ -3,6 +3,7 @@
  *
  * Nothing of a body is read before its head was judged (net/http/server.h), and nothing of it is
  * parsed before its caller is known. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -309,7 +310,7 @@ static bool visit_check_type(const struct visit *visit)
 static void visit_carry_out(struct visit *visit, struct a2a_caller *caller)
 {
 	struct http_request *request = visit->request;
-	const char *asked = http_request_header(request, "A2A-Version");
+	const char *asked = http_request_header(request, "A2A-Version"), *trace;
 	struct a2a_exchange *exchange;
 	struct a2a_fault fault = { 0 };
 
@@ -331,6 +332,9 @@ static void visit_carry_out(struct visit *visit, struct a2a_caller *caller)
 	                            visit->rest ? &a2a_rest_form : &a2a_rpc_form);
 	exchange->order.extensions = route_extensions(request);
 	exchange->order.resume_after = route_resume_after(request);
+	trace = http_request_header(request, "traceparent");
+	snprintf(exchange->order.trace, sizeof(exchange->order.trace), "%s",
+	         trace && strlen(trace) < sizeof(exchange->order.trace) ? trace : "");
 	if (!a2a_version_read(asked, &exchange->order.version)) {
 		a2a_fault_set(&fault, A2A_FAULT_VERSION, "A2A-Version \"%.32s\" is not supported: "
 		              "1.0 and 0.3 are.", asked);

@@ -345,6 +345,11 @@ const struct agents *host_agents(const struct host *host)
 	return host->agents;
 }
 
+void host_continue_trace(struct host *host, const char *traceparent)
+{
+	telemetry_continue_trace(host->telemetry, traceparent);
+}
+
 bool host_record_a2a_task(struct host *host, const json_t *line)
 {
 	bool ok;

@@ -101,6 +101,8 @@ struct host_facts host_facts(const struct host *host);
 /* Adds what an A2A server says of a task (record_a2a_task) to the record of the session that was
  * opened; from any thread.  False: another session has replaced it, or the host is being closed. */
 bool host_record_a2a_task(struct host *host, const json_t *line);
+/* The next prompt belongs to a trace of a caller's (telemetry_continue_trace). */
+void host_continue_trace(struct host *host, const char *traceparent);
 /* Whether the whole session is in its record. False: *err says what is missing, and why. */
 bool host_recorded(struct host *host, struct err *err);
 
