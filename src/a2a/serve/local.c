@@ -405,10 +405,13 @@ static void local_failed(struct a2a_local_session *session, const struct err *er
 
 static void local_event(struct a2a_local_session *session, const struct front_event *event)
 {
+	struct err ignored = ERR_INIT; /* what waits goes on waiting */
+
 	if (event->kind == FRONT_CLOSED) {
 		local_failed(session, event->err);
 	} else if (event->kind == FRONT_OPENED) {
 		session->state = LOCAL_OPEN;
+		a2a_store_flush(session->context, &ignored);
 		if (session->task && !session->task->run->is_given)
 			run_begin(session->task);
 	} else if (session->task) {
@@ -449,6 +452,7 @@ static void local_free(struct a2a_local_session *session)
 	const struct a2a_serve_options *options = session->server->options;
 	struct a2a_server *server = session->server;
 	struct a2a_local_session **link = (void *)&server->tasks->work_data;
+	struct err ignored = ERR_INIT;
 
 	while (*link != session)
 		link = &(*link)->next;
@@ -463,6 +467,7 @@ static void local_free(struct a2a_local_session *session)
 	cancel_release(&session->cancel);
 	pthread_mutex_destroy(&session->lock);
 	session->context->session = NULL;
+	a2a_store_flush(session->context, &ignored);
 	free(session);
 	a2a_queue_next(server);
 	if (!server->tasks->work_data)
@@ -570,7 +575,6 @@ static void local_request(struct a2a_local_session *session)
 	request->caller = context->caller->name;
 	request->cancel = &session->cancel;
 	request->watched = request->checkpoints = true;
-	request->caller = context->caller->name;
 	request->interactive = context->caller->confirms || options->attached;
 	request->resume_file = context->file;
 	request->session_id = context->file ? NULL : context->id;
@@ -614,6 +618,8 @@ static bool local_first(struct a2a_task *task, const json_t *message, struct a2a
 		run_free(task);
 		return false;
 	}
+	/* Recorded before the session has its file for itself: it is not to begin twice. */
+	a2a_task_set(task, A2A_TASK_WORKING, NULL, NULL);
 	run->session = context->session ? context->session : local_open(context, &err);
 	if (!run->session) {
 		a2a_fault_of(fault, &err);
@@ -623,7 +629,6 @@ static bool local_first(struct a2a_task *task, const json_t *message, struct a2a
 	loop_timer_stop(run->session->idle);
 	run->session->idle = NULL;
 	run->session->task = task;
-	a2a_task_set(task, A2A_TASK_WORKING, NULL, NULL);
 	if (run->session->state == LOCAL_OPEN)
 		run_begin(task);
 	return true;

@@ -160,14 +160,14 @@ static bool store_append(struct a2a_context *context, const json_t *line, struct
 	return ok;
 }
 
+/* A session that is being opened or closed has its file for itself: the line waits. */
 static bool store_put(struct a2a_context *context, const json_t *line, struct err *err)
 {
-	return (context->session && a2a_local_record(context, line)) ||
-	       store_append(context, line, err);
+	return context->session ? a2a_local_record(context, line) :
+	                          store_append(context, line, err);
 }
 
-/* What waits because the session is open in another program, or the disk was full. */
-static bool store_flush(struct a2a_context *context, struct err *err)
+bool a2a_store_flush(struct a2a_context *context, struct err *err)
 {
 	while (json_array_size(context->pending)) {
 		if (!store_put(context, json_array_get(context->pending, 0), err))
@@ -183,10 +183,10 @@ void a2a_store_write(struct a2a_task *task, json_t *line)
 	struct err err = ERR_INIT;
 
 	json_object_set_new(line, "id", json_string(task->id));
-	if (!store_flush(context, &err) || !store_put(context, line, &err)) {
+	if (!a2a_store_flush(context, &err) || !store_put(context, line, &err)) {
 		if (!context->pending)
 			context->pending = json_array();
-		if (!json_array_size(context->pending) && task->server->warn)
+		if (!json_array_size(context->pending) && !context->session && task->server->warn)
 			task->server->warn(task->server, err.message);
 		if (json_array_size(context->pending) < LIMIT_A2A_UNRECORDED)
 			json_array_append(context->pending, line);
@@ -402,7 +402,7 @@ void a2a_core_close(struct a2a_server *server)
 	for (size_t i = 0; i < A2A_TABLE_SIZE; i++)
 		for (context = tasks->contexts[i]; context; context = next) {
 			next = context->next;
-			store_flush(context, &ignored);
+			a2a_store_flush(context, &ignored);
 			context_free(context);
 		}
 	for (size_t i = 0; i < tasks->home_count; i++)

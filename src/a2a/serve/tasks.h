@@ -98,6 +98,9 @@ struct a2a_context *a2a_context_of(struct a2a_server *server, struct a2a_caller 
                                    const json_t *message, struct a2a_fault *fault);
 /* A line about a task: {"hasp": {"a2aTask": line}}; takes it. */
 void a2a_store_write(struct a2a_task *task, json_t *line);
+/* Writes lines that wait because the session was being opened or closed, is open in another program,
+ * or the disk was full. False: some wait still. */
+bool a2a_store_flush(struct a2a_context *context, struct err *err);
 /* The Task of the record; a new reference. NULL: it is not there any more. */
 json_t *a2a_store_read(const struct a2a_task *task);
 /* ---- who carries it out: local.c (a session of this process), runner.c (elsewhere) ------ */

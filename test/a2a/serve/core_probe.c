@@ -6,8 +6,7 @@
  * A line of standard input is an order: {"id": 1, "caller": NAME, "operation": NUMBER, "params",
  * "version"?, "after"?}, or {"gone": ID}, {"slow": ID, "is": BOOL}, {"counters": true}, {"drain": MS}.
  * Lines of standard output: {"id", "answer" | "refused", "sentence" | "event", "number" | "end"}.
- * A caller whose name begins with "c" confirms; "...-1" has one task at a time.  $HASP is the program
- * that has the workers.
+ * $PROBE_CALLERS is the setting hasp.a2a.callers; $HASP is the program that has the workers.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,49 +17,6 @@
 #include "a2a/serve/tasks.h"
 #include "base/mem.h"
 #include "data/json.h"
-
-/* ---- stand-ins for callers and notifications ------------------------------------------ */
-
-struct a2a_caller *a2a_caller_ref(struct a2a_caller *caller)
-{
-	if (caller)
-		caller->references++;
-	return caller;
-}
-
-void a2a_caller_unref(struct a2a_caller *caller)
-{
-	if (!caller || --caller->references)
-		return;
-	free(caller->name);
-	free(caller);
-}
-
-struct a2a_caller *a2a_callers_find(const struct a2a_callers *callers, const char *name)
-{
-	struct a2a_caller *caller = mem_alloc(1, sizeof(*caller));
-	const size_t len = strlen(name);
-
-	(void)callers;
-	*caller = (struct a2a_caller){ .references = 1, .name = mem_strdup(name),
-		                       .confirms = *name == 'c' };
-	caller->tasks_at_once = len > 2 && !strcmp(name + len - 2, "-1") ? 1 : 0;
-	return caller;
-}
-
-bool a2a_push_check(struct a2a_push *push, const json_t *config, struct a2a_fault *fault)
-{
-	(void)push;
-	return json_is_string(json_object_get(config, "url")) ||
-	       a2a_fault_set(fault, A2A_FAULT_PARAMS, "There is no url.");
-}
-
-void a2a_push_send(struct a2a_push *push, struct a2a_task *task, const json_t *response)
-{
-	(void)push, (void)response;
-	printf("{\"pushed\": \"%s\"}\n", task->id);
-	fflush(stdout);
-}
 
 /* ---- orders ------------------------------------------------------------------------------ */
 
@@ -148,8 +104,8 @@ static void probe_begin(struct probe *probe, json_t *line)
 		                       .id = json_integer_value(json_object_get(line, "id")) };
 	order->order = (struct a2a_order){
 		.server = &probe->server,
-		.caller = a2a_callers_find(NULL, json_string_value(json_object_get(line,
-		                                                                   "caller"))),
+		.caller = a2a_callers_find(probe->server.callers, json_string_value(
+			json_object_get(line, "caller"))),
 		.operation = (enum a2a_operation)json_integer_value(json_object_get(line,
 		                                                                    "operation")),
 		.version = version && !strcmp(version, "0.3") ? A2A_V0_3 : A2A_V1_0,
@@ -273,6 +229,16 @@ static const char *probe_setting(const char *name)
 	return getenv(name);
 }
 
+static bool probe_callers(struct a2a_server *server, struct err *err)
+{
+	json_auto_t *setting = NULL;
+
+	if (probe_setting("PROBE_PUSH"))
+		server->push = a2a_push_new(server, NULL);
+	return json_parse(span_str(probe_setting("PROBE_CALLERS")), &setting, err) &&
+	       a2a_callers_open(server, setting, NULL, &server->callers, err);
+}
+
 int main(int argc, char **argv)
 {
 	const struct session_request request = {
@@ -293,9 +259,8 @@ int main(int argc, char **argv)
 	probe.server = (struct a2a_server){ .options = &options, .work = &a2a_local_work,
 		                            .pool = pool_new(2, 32), .drained = probe_drained,
 		                            .warn = probe_warn };
-	if (probe_setting("PROBE_PUSH")) /* never looked into */
-		probe.server.push = (struct a2a_push *)&probe;
-	if (!loop_new(&probe.server.loop, &err) || !a2a_core_open(&probe.server, &err) ||
+	if (!loop_new(&probe.server.loop, &err) || !probe_callers(&probe.server, &err) ||
+	    !a2a_core_open(&probe.server, &err) ||
 	    !loop_stream_open(probe.server.loop, STDIN_FILENO, -1, &events, &probe, &stream, &err)) {
 		fprintf(stderr, "%s\n", err.message);
 		return 1;
@@ -307,6 +272,8 @@ int main(int argc, char **argv)
 	while (probe.orders)
 		probe_gone(probe.orders);
 	a2a_core_close(&probe.server);
+	a2a_push_free(probe.server.push, 0);
+	a2a_callers_free(probe.server.callers);
 	loop_free(probe.server.loop);
 	buf_release(&probe.input);
 	return 0;
