@@ -389,15 +389,15 @@ static const struct authority_row pages[] = {
 /* What a caller's requests (A2A) set.  No mode, no "always", no setting, no variable is among them:
  * what its tasks may do is up to policy rules with its name. */
 static const struct authority_row callers[] = {
-	CALLER_ROW("message.parts", "What it says, to the model: text, data, and files of the media "
-	           "types that a prompt may have; a file's address is refused, not fetched."),
+	CALLER_ROW("message.parts", "What it says, to the model: text, data, and files of the "
+	           "media types that a prompt may have; a file's address is refused."),
 	CALLER_ROW("message.contextId", "Which of its contexts goes on; another caller's does not "
 	           "exist for it."),
-	CALLER_ROW("message.taskId", "Which of its tasks gets the message, or an answer to what the "
-	           "task asked: that counts only where hasp.a2a.callers says \"confirms\", and for "
-	           "one call."),
-	CALLER_ROW("message.metadata.hasp.workspace", "The folder that the context works in, of those "
-	           "named at the start and in the caller's \"workspaces\"."),
+	CALLER_ROW("message.taskId", "Which of its tasks gets the message, or an answer to what "
+	           "the task asked: that counts only where hasp.a2a.callers says \"confirms\", and "
+	           "for one call."),
+	CALLER_ROW("message.metadata.hasp.workspace", "The folder that the context works in, of "
+	           "those named at the start and in the caller's \"workspaces\"."),
 	CALLER_ROW("configuration.acceptedOutputModes", "Which media types of artifacts it takes."),
 	CALLER_ROW("configuration.historyLength", "How many messages come with a task."),
 	CALLER_ROW("configuration.taskPushNotificationConfig", "An address that is told of a task: "

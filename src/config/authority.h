@@ -83,8 +83,8 @@ struct authority_row {
 /* Whether the user can allow a project what it may not set by itself. */
 bool authority_can_be_allowed(enum authority authority);
 
-/* Row `i` of settings, variables, files, editors', pages' and callers' members, in this order; false after
- * the last. */
+/* Row `i` of settings, variables, files, editors', pages' and callers' members, in this order;
+ * false after the last. */
 bool authority_at(size_t i, struct authority_row *ret);
 /* The row of a variable; NULL: none. */
 const struct authority_row *authority_variable(struct span name);

@@ -380,3 +380,11 @@ def test_the_program_does_not_know_the_simulation_of_tests():
     readers = [relative(path) for path in SOURCES
                if re.search(r'getenv\("HASP_SANDBOX_SIMULATE"\)', path.read_text())]
     assert readers == []
+
+
+def test_what_a_caller_can_set_is_named_and_nothing_that_permits_it_more(table):
+    rows = [row for row in table if row["kind"] == "caller"]
+    names = {name for row in rows for name in row["name"].split(".")}
+    assert {"parts", "contextId", "taskId", "workspace", "taskPushNotificationConfig"} <= names
+    assert not names & {"mode", "approvalMode", "policies", "settings", "environment", "model", "folder"}
+    assert {row["project"] for row in rows} == {"never"}

@@ -25,6 +25,7 @@ WITH_DEFAULT = {path: leaf["default"] for path, leaf in SCHEMA.items() if "defau
 
 # Rows that hasp reads and that one short run of a prompt does not show, and where they are shown instead.
 UNSEEN = {
+    "other agents see it (test/a2a/serve)": ("hasp.a2a.",),
     "a server, an extension, a skill, an agent or a hook would have to be there": (
         "mcpServers", "mcp.", "hooksConfig.", "hooks.", "extensions.", "skills.", "agents.overrides", "experimental.enableAgents",
         "experimental.extension", "admin.", "hasp.hooks.", "hasp.servers.", "hasp.tools.defer", "security.blockGitExtensions",

@@ -16,7 +16,9 @@ enum { CHALLENGE_BYTES = 4096, NAME_BYTES = 128, CALLERS_MAX = 256 };
 
 #define TOKEN_CALLER "token"
 
-enum proof_kind { PROOF_NONE, PROOF_KEY, PROOF_BEARER, PROOF_OAUTH, PROOF_CERTIFICATE, PROOF_COUNT };
+enum proof_kind {
+	PROOF_NONE, PROOF_KEY, PROOF_BEARER, PROOF_OAUTH, PROOF_CERTIFICATE, PROOF_COUNT,
+};
 
 struct known_caller {
 	struct a2a_caller *caller; /* a reference */
@@ -122,7 +124,7 @@ static bool member_has_shape(const json_t *value, enum shape shape)
 }
 
 /* Of a name that is not known nobody knows what it would have restricted. */
-static bool check_members(const char *name, const char *proof, const json_t *members,
+static bool check_caller_members(const char *name, const char *proof, const json_t *members,
                           struct err *err)
 {
 	const char *member;
@@ -151,7 +153,7 @@ static const char *const proof_names[PROOF_COUNT] = {
 	[PROOF_CERTIFICATE] = "certificate",
 };
 
-static const char *text_of(const json_t *object, const char *name)
+static const char *proof_text(const json_t *object, const char *name)
 {
 	return json_string_value(json_object_get(object, name));
 }
@@ -159,12 +161,12 @@ static const char *text_of(const json_t *object, const char *name)
 /* The keys of its issuer, which those with the same address share. */
 static bool find_keys(struct a2a_callers *callers, struct known_caller *known, struct err *err)
 {
-	const char *issuer = text_of(known->proof, "issuer"), *jwks = text_of(known->proof, "jwks");
+	const char *issuer = proof_text(known->proof, "issuer"), *jwks = proof_text(known->proof, "jwks");
 
 	for (size_t i = 0; i < callers->count; i++) {
 		const struct known_caller *other = &callers->all[i];
 
-		if (other->keys && !strcmp(text_of(other->proof, "issuer"), issuer) &&
+		if (other->keys && !strcmp(proof_text(other->proof, "issuer"), issuer) &&
 		    span_eq(json_span(json_object_get(other->proof, "jwks")), span_str(jwks))) {
 			known->keys = other->keys;
 			return true;
@@ -199,15 +201,15 @@ static bool read_proof(struct a2a_callers *callers, struct known_caller *known,
 		return wrong(name, "", "needs one of key, bearer, oauth and certificate", err);
 	if (json_is_string(known->proof))
 		return sha256_parse(json_span(known->proof), &known->hash);
-	if (!check_members(name, proof_names[known->kind], known->proof, err))
+	if (!check_caller_members(name, proof_names[known->kind], known->proof, err))
 		return false;
 	if (known->kind == PROOF_OAUTH)
-		return (text_of(known->proof, "issuer") && text_of(known->proof, "audience")) ?
+		return (proof_text(known->proof, "issuer") && proof_text(known->proof, "audience")) ?
 		       find_keys(callers, known, err) :
 		       wrong(name, "oauth", "needs issuer and audience", err);
 	print = json_object_get(known->proof, "fingerprint");
 	return !(print ? !sha256_parse(json_span(print), &known->hash) :
-	                 !text_of(known->proof, "subject")) ||
+	                 !proof_text(known->proof, "subject")) ||
 	       wrong(name, "certificate", "needs subject or fingerprint", err);
 }
 
@@ -241,7 +243,7 @@ static bool caller_add(struct a2a_callers *callers, const char *name, const json
 	*known = (struct known_caller){ .caller = caller };
 	ok = *name && strlen(name) <= NAME_BYTES ? json_is_object(members) :
 	                                           wrong(name, "", "has no usable name", err);
-	ok = ok && check_members(name, NULL, members, err) &&
+	ok = ok && check_caller_members(name, NULL, members, err) &&
 	     read_proof(callers, known, members, err) &&
 	     read_folders(caller, json_object_get(members, "workspaces"), err);
 	caller->confirms = json_is_true(json_object_get(members, "confirms"));
@@ -260,7 +262,7 @@ static struct known_caller *known_find(const struct a2a_callers *callers, const 
 }
 
 /* The caller of the token, whether the setting has it or not. */
-static void add_token(struct a2a_callers *callers, const char *token)
+static void add_token_caller(struct a2a_callers *callers, const char *token)
 {
 	struct known_caller *known = known_find(callers, TOKEN_CALLER);
 
@@ -296,7 +298,7 @@ bool a2a_callers_open(struct a2a_server *server, const json_t *setting, const ch
 		a2a_callers_free(callers);
 		return false;
 	}
-	add_token(callers, token);
+	add_token_caller(callers, token);
 	*ret = callers;
 	return true;
 }
@@ -346,7 +348,7 @@ static void put_quoted(struct buf *out, const char *name, const char *text)
 {
 	buf_printf(out, "%s%s=\"", out->len > strlen("Bearer ") ? ", " : "", name);
 	for (const char *c = text; *c; c++)
-		if ((unsigned char)*c >= 0x20 && (unsigned char)*c < 0x7f && *c != '"' && *c != '\\')
+		if (*c >= 0x20 && *c < 0x7f && *c != '"' && *c != '\\')
 			buf_char(out, *c);
 	buf_char(out, '"');
 }
@@ -357,8 +359,8 @@ static bool has_issuer(const struct a2a_callers *callers)
 }
 
 /* Refuses it. `error`: RFC 6750's word; NULL: it has no proof at all. */
-static void refuse_request(const struct identifying *asked, enum a2a_fault_kind kind, const char *error,
-                   const json_t *scopes, const char *sentence)
+static void identify_refuse(const struct identifying *asked, enum a2a_fault_kind kind,
+                            const char *error, const json_t *scopes, const char *sentence)
 {
 	const struct a2a_callers *callers = asked->callers;
 	_cleanup_buf_ struct buf challenge = BUF_INIT(CHALLENGE_BYTES), words = BUF_INIT(1024);
@@ -386,7 +388,7 @@ static void refuse_request(const struct identifying *asked, enum a2a_fault_kind 
 	json_decref(fault.fields);
 }
 
-static void accept_as(const struct identifying *asked, const struct known_caller *known)
+static void identify_accept(const struct identifying *asked, const struct known_caller *known)
 {
 	asked->found(asked->data, a2a_caller_ref(known->caller), NULL, NULL);
 }
@@ -431,7 +433,7 @@ static bool claim_is(const struct a2a_token *token, const char *claim, const cha
 /* Whether it is this caller's, apart from scopes. */
 static bool is_of_caller(const struct a2a_token *token, const json_t *proof)
 {
-	const char *subject = text_of(proof, "subject"), *client = text_of(proof, "client");
+	const char *subject = proof_text(proof, "subject"), *client = proof_text(proof, "client");
 
 	return (!subject || claim_is(token, "sub", subject)) &&
 	       (!client || claim_is(token, "client_id", client) ||
@@ -464,7 +466,7 @@ static void identify_by_token(struct identifying *asked)
 		const json_t *key;
 
 		if (known->kind != PROOF_OAUTH ||
-		    !claim_is(&asked->token, "iss", text_of(known->proof, "issuer")))
+		    !claim_is(&asked->token, "iss", proof_text(known->proof, "issuer")))
 			continue;
 		key = a2a_token_key(&asked->token, a2a_keys_now(known->keys));
 		if (waits_for_keys(asked, known, key))
@@ -475,8 +477,8 @@ static void identify_by_token(struct identifying *asked)
 			continue;
 		}
 		if (!a2a_token_verify(&asked->token, key, &why) ||
-		    !a2a_token_holds(&asked->token, text_of(known->proof, "issuer"),
-		                     text_of(known->proof, "audience"), time(NULL), &why))
+		    !a2a_token_holds(&asked->token, proof_text(known->proof, "issuer"),
+		                     proof_text(known->proof, "audience"), time(NULL), &why))
 			continue;
 		if (!is_of_caller(&asked->token, known->proof)) {
 			err_set(&why, ERR_AUTHENTICATION_FAILED,
@@ -485,13 +487,13 @@ static void identify_by_token(struct identifying *asked)
 		}
 		scopes = json_object_get(known->proof, "scopes");
 		if (a2a_token_has_scopes(&asked->token, scopes)) {
-			accept_as(asked, known);
+			identify_accept(asked, known);
 			identifying_free(asked);
 			return;
 		}
 		err_set(&why, ERR_PERMISSION_DENIED, "The token does not have the scopes.");
 	}
-	refuse_request(asked, scopes ? A2A_FAULT_FORBIDDEN : A2A_FAULT_UNAUTHENTICATED,
+	identify_refuse(asked, scopes ? A2A_FAULT_FORBIDDEN : A2A_FAULT_UNAUTHENTICATED,
 	       scopes ? "insufficient_scope" : "invalid_token", scopes, why.message);
 	identifying_free(asked);
 }
@@ -511,7 +513,7 @@ static void begin_token(struct identifying *on_stack, struct span text)
 		identify_by_token(asked);
 		return;
 	}
-	refuse_request(asked, A2A_FAULT_UNAUTHENTICATED, "invalid_token", NULL, err.message);
+	identify_refuse(asked, A2A_FAULT_UNAUTHENTICATED, "invalid_token", NULL, err.message);
 	free(asked);
 }
 
@@ -524,7 +526,7 @@ static const struct known_caller *find_by_certificate(const struct a2a_callers *
 
 	for (size_t i = 0; i < callers->count; i++) {
 		const struct known_caller *known = &callers->all[i];
-		const char *subject = text_of(known->proof, "subject");
+		const char *subject = proof_text(known->proof, "subject");
 
 		if (known->kind != PROOF_CERTIFICATE)
 			continue;
@@ -553,11 +555,11 @@ static void identify_by_text(struct identifying *asked, enum proof_kind kind, co
 	const struct known_caller *known = find_by_hash(asked->callers, kind, &hash);
 
 	if (known)
-		accept_as(asked, known);
+		identify_accept(asked, known);
 	else if (kind == PROOF_BEARER && has_issuer(asked->callers))
 		begin_token(asked, span_str(text));
 	else
-		refuse_request(asked, A2A_FAULT_UNAUTHENTICATED, "invalid_token", NULL,
+		identify_refuse(asked, A2A_FAULT_UNAUTHENTICATED, "invalid_token", NULL,
 		       kind == PROOF_KEY ? "The API key is not known." :
 		                           "The token is not known.");
 }
@@ -574,14 +576,14 @@ void a2a_callers_identify(struct a2a_callers *callers, struct http_request *requ
 	struct http_certificate certificate;
 
 	if (said && key) {
-		refuse_request(&asked, A2A_FAULT_UNAUTHENTICATED, "invalid_request", NULL,
+		identify_refuse(&asked, A2A_FAULT_UNAUTHENTICATED, "invalid_request", NULL,
 		       "Two proofs are one too many: send a token or an API key.");
 	} else if (said && !strncasecmp(said, "Bearer ", 7)) {
 		identify_by_text(&asked, PROOF_BEARER, said + 7 + strspn(said + 7, " "));
 	} else if (key) {
 		identify_by_text(&asked, PROOF_KEY, key);
 	} else if (said) {
-		refuse_request(&asked, A2A_FAULT_UNAUTHENTICATED, "invalid_request", NULL,
+		identify_refuse(&asked, A2A_FAULT_UNAUTHENTICATED, "invalid_request", NULL,
 		       "Only Bearer tokens are accepted in Authorization.");
 	} else {
 		if (knows(callers, PROOF_CERTIFICATE) &&
@@ -592,9 +594,9 @@ void a2a_callers_identify(struct a2a_callers *callers, struct http_request *requ
 		if (!known && callers->is_open)
 			known = known_find(callers, TOKEN_CALLER);
 		if (known)
-			accept_as(&asked, known);
+			identify_accept(&asked, known);
 		else
-			refuse_request(&asked, A2A_FAULT_UNAUTHENTICATED, NULL, NULL,
+			identify_refuse(&asked, A2A_FAULT_UNAUTHENTICATED, NULL, NULL,
 			       "This server answers only callers that prove who they are.");
 	}
 }
@@ -622,7 +624,7 @@ void a2a_callers_describe(const struct a2a_callers *callers, json_t *card)
 		require(card, "mtls", json_pack("{s:{}}", "mtlsSecurityScheme"));
 	for (size_t i = 0; i < callers->count; i++) {
 		const struct known_caller *known = &callers->all[i];
-		const char *issuer = text_of(known->proof, "issuer");
+		const char *issuer = proof_text(known->proof, "issuer");
 		size_t len = issuer ? strlen(issuer) : 0;
 
 		if (known->kind != PROOF_OAUTH ||
@@ -651,7 +653,7 @@ json_t *a2a_callers_resource(const struct a2a_callers *callers, const char *orig
 
 		if (known->kind != PROOF_OAUTH)
 			continue;
-		if (!json_lists(issuers, span_str(text_of(known->proof, "issuer"))))
+		if (!json_lists(issuers, span_str(proof_text(known->proof, "issuer"))))
 			json_array_append(issuers, json_object_get(known->proof, "issuer"));
 		json_array_foreach(json_object_get(known->proof, "scopes"), k, scope)
 			if (!json_lists(scopes, json_span(scope)))

@@ -29,6 +29,7 @@
 struct a2a_gemini;
 struct a2a_task;
 struct a2a_callers;
+struct a2a_order;
 struct a2a_push;
 struct a2a_tasks; /* tasks.h */
 struct a2a_work;  /* tasks.h */
@@ -49,6 +50,8 @@ struct a2a_server {
 	bool is_ending;               /* no new tasks */
 	/* serve.c's; called once, when a2a_core_drain has nothing left to wait for. */
 	void (*drained)(struct a2a_server *server);
+	/* serve.c's: the card that callers get, a new reference; NULL: there is none. */
+	json_t *(*extended_card)(const struct a2a_order *order);
 	/* serve.c's: says something to the user who started the server; or NULL. */
 	void (*warn)(struct a2a_server *server, const char *sentence);
 };

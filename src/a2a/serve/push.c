@@ -99,8 +99,8 @@ bool a2a_push_check(struct a2a_push *push, const json_t *config, struct a2a_faul
 		return a2a_fault_set(fault, A2A_FAULT_PARAMS, "The push configuration's url: %s",
 		                     err.message);
 	if (!is_header_text(text_in(config, "token"), HEADER_BYTES))
-		return a2a_fault_set(fault, A2A_FAULT_PARAMS, "The push configuration's token must be "
-		                     "at most %d plain characters.", HEADER_BYTES);
+		return a2a_fault_set(fault, A2A_FAULT_PARAMS, "The push configuration's token "
+		                     "must be at most %d plain characters.", HEADER_BYTES);
 	if (authentication && (!is_scheme(text_in(authentication, "scheme")) ||
 	                       !is_header_text(text_in(authentication, "credentials"),
 	                                       HEADER_BYTES)))
@@ -212,7 +212,7 @@ static void post_note(struct loop_job *job)
 static void posted(struct loop_job *job);
 
 /* Whether another may go out now: so many at a time, and of one caller. */
-static bool has_room(const struct target *target)
+static bool target_has_room(const struct target *target)
 {
 	size_t all = 0, own = 0;
 
@@ -226,7 +226,7 @@ static bool has_room(const struct target *target)
 static void send_next(struct target *target)
 {
 	if (target->push->is_ending || target->sends || target->timer || !target->first ||
-	    !has_room(target))
+	    !target_has_room(target))
 		return;
 	target->sends = true;
 	target->tries++;

@@ -15,7 +15,8 @@
  * pauses, LIMIT_A2A_PUSH_TRIES times; one target that hangs delays no other's.  What cannot be
  * delivered is given up with a warning that has the host, nothing else of the address.
  *
- * Source: A2A 1.0, 3.5.3, 4.3 and 13.2; 0.3.0, 9.5 (X-A2A-Notification-Token, the body is the task).
+ * Source: A2A 1.0, 3.5.3, 4.3 and 13.2; 0.3.0, 9.5 (X-A2A-Notification-Token; the body is the
+ * task).
  */
 #ifndef HASP_A2A_SERVE_PUSH_H
 #define HASP_A2A_SERVE_PUSH_H
@@ -29,8 +30,8 @@ struct a2a_push *a2a_push_new(struct a2a_server *server, const json_t *allow);
 /* Sends what waits for at most `drain_ms`; what is left is lost.  Before the loop and the server's
  * pool are freed. NULL is fine. */
 void a2a_push_free(struct a2a_push *push, unsigned drain_ms);
-/* Whether a configuration (canonical TaskPushNotificationConfig) can be kept: its address, as far as
- * that can be said without resolving it, its sizes, an authentication scheme that can be used.
+/* Whether a configuration (canonical TaskPushNotificationConfig) can be kept: its address, as far
+ * as that can be said without resolving it, its sizes, an authentication scheme that can be used.
  * False: PARAMS. */
 bool a2a_push_check(struct a2a_push *push, const json_t *config, struct a2a_fault *fault);
 /* An event of a task, for each of its configurations (task->pushes); the body is as the member

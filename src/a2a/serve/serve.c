@@ -9,6 +9,7 @@
 
 #include "a2a/serve/push.h"
 #include "a2a/serve/tasks.h"
+#include "a2a/serve/sign.h"
 #include "a2a/serve/wire.h"
 #include "base/mem.h"
 #include "config/settings.h"
@@ -258,6 +259,7 @@ bool a2a_serve(const struct a2a_serve_options *options, int *ret_signal, struct 
 {
 	struct a2a_wire wire = { 0 };
 	struct a2a_server server = { .options = options, .wire = &wire, .drained = serve_drained,
+		                     .extended_card = a2a_route_extended_card,
 		                     .work = &a2a_local_work };
 	const bool ok = serve_open(&server, err);
 

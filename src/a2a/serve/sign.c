@@ -24,7 +24,7 @@ struct a2a_signer {
 
 /* ---- the canonical form ---------------------------------------------------------------- */
 
-static void put_text(struct buf *out, struct span text)
+static void canonical_text(struct buf *out, struct span text)
 {
 	static const char named[] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f',
 		                      ['\r'] = 'r' };
@@ -52,9 +52,10 @@ static uint32_t order_of(uint32_t code)
 	return code > 0xffff ? 0xd800 * 0x10000u + (code - 0x10000) : code * 0x10000u;
 }
 
-static int compare_names(const void *a, const void *b)
+static int canonical_order(const void *a, const void *b)
 {
-	struct span one = span_str(*(const char *const *)a), two = span_str(*(const char *const *)b);
+	struct span one = span_str(*(const char *const *)a);
+	struct span two = span_str(*(const char *const *)b);
 	struct utf8_char left, right;
 
 	while (one.len && two.len) {
@@ -66,9 +67,9 @@ static int compare_names(const void *a, const void *b)
 	return (one.len > 0) - (two.len > 0);
 }
 
-static bool put_value(const json_t *value, unsigned depth, struct buf *out);
+static bool canonical_value(const json_t *value, unsigned depth, struct buf *out);
 
-static bool put_members(const json_t *object, unsigned depth, struct buf *out)
+static bool canonical_members(const json_t *object, unsigned depth, struct buf *out)
 {
 	const size_t count = json_object_size(object);
 	_cleanup_free_ const char **names = mem_alloc(count + 1, sizeof(*names));
@@ -79,19 +80,19 @@ static bool put_members(const json_t *object, unsigned depth, struct buf *out)
 
 	json_object_foreach((json_t *)object, name, value)
 		names[at++] = name;
-	qsort(names, count, sizeof(*names), compare_names);
+	qsort(names, count, sizeof(*names), canonical_order);
 	buf_char(out, '{');
 	for (size_t i = 0; i < count && ok; i++) {
 		buf_str(out, i ? "," : "");
-		put_text(out, span_str(names[i]));
+		canonical_text(out, span_str(names[i]));
 		buf_char(out, ':');
-		ok = put_value(json_object_get(object, names[i]), depth + 1, out);
+		ok = canonical_value(json_object_get(object, names[i]), depth + 1, out);
 	}
 	buf_char(out, '}');
 	return ok;
 }
 
-static bool put_items(const json_t *array, unsigned depth, struct buf *out)
+static bool canonical_items(const json_t *array, unsigned depth, struct buf *out)
 {
 	bool ok = true;
 	size_t i;
@@ -100,23 +101,23 @@ static bool put_items(const json_t *array, unsigned depth, struct buf *out)
 	buf_char(out, '[');
 	json_array_foreach((json_t *)array, i, item) {
 		buf_str(out, i ? "," : "");
-		ok = ok && put_value(item, depth + 1, out);
+		ok = ok && canonical_value(item, depth + 1, out);
 	}
 	buf_char(out, ']');
 	return ok;
 }
 
-static bool put_value(const json_t *value, unsigned depth, struct buf *out)
+static bool canonical_value(const json_t *value, unsigned depth, struct buf *out)
 {
 	if (depth > LIMIT_A2A_DEPTH)
 		return false;
 	switch (json_typeof(value)) {
 	case JSON_OBJECT:
-		return put_members(value, depth, out);
+		return canonical_members(value, depth, out);
 	case JSON_ARRAY:
-		return put_items(value, depth, out);
+		return canonical_items(value, depth, out);
 	case JSON_STRING:
-		put_text(out, json_span(value));
+		canonical_text(out, json_span(value));
 		return true;
 	case JSON_INTEGER:
 		buf_printf(out, "%lld", (long long)json_integer_value(value));
@@ -125,14 +126,15 @@ static bool put_value(const json_t *value, unsigned depth, struct buf *out)
 	case JSON_REAL:
 		return false;
 	default:
-		buf_str(out, json_is_true(value) ? "true" : json_is_false(value) ? "false" : "null");
+		buf_str(out, json_is_true(value)  ? "true" :
+		             json_is_false(value) ? "false" : "null");
 		return true;
 	}
 }
 
 bool a2a_sign_canonical(const json_t *value, struct buf *out, struct err *err)
 {
-	if (!put_value(value, 0, out))
+	if (!canonical_value(value, 0, out))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "What cannot be signed: a number that is no integer of at most 53 "
 		               "bits, or nesting deeper than %d.", LIMIT_A2A_DEPTH);
@@ -169,8 +171,8 @@ bool a2a_signer_open(const char *file, struct a2a_signer **ret, struct err *err)
 	if (!file_read(file, KEY_BYTES, &text, err))
 		return false;
 	if (!text.data)
-		return err_set(err, ERR_FILE_NOT_FOUND, "The key of the agent card, %s, is missing.",
-		               file);
+		return err_set(err, ERR_FILE_NOT_FOUND,
+		               "The key of the agent card, %s, is missing.", file);
 	signer = mem_alloc(1, sizeof(*signer));
 	if (jose_key_read(span_str(text.data), &signer->key, err)) {
 		signer->public = jose_key_public(signer->key);

@@ -24,8 +24,8 @@ struct a2a_signer;
  * jose_key_read and files; FILE_NOT_FOUND. */
 bool a2a_signer_open(const char *file, struct a2a_signer **ret, struct err *err);
 void a2a_signer_free(struct a2a_signer *signer); /* NULL is fine */
-/* Puts "signatures" into the card, in place of those that are there. INVALID_ARGUMENT: a number in it
- * has no canonical form here (it is no integer), or it is nested too deep; INTERNAL. */
+/* Puts "signatures" into the card, in place of those that are there. INVALID_ARGUMENT: a number in
+ * it has no canonical form here (it is no integer), or it is nested too deep; INTERNAL. */
 bool a2a_signer_sign(const struct a2a_signer *signer, json_t *card, const char *jku,
                      struct err *err);
 /* The JWK set with the public key; a new reference. */

@@ -12,7 +12,7 @@
 enum { URL_BYTES = 2048 };
 
 /* "host" or "host:port" in it: what stands between the scheme and the path. */
-static struct span url_authority(const char *url)
+static struct span target_authority(const char *url)
 {
 	const char *from = strstr(url, "://");
 
@@ -20,7 +20,7 @@ static struct span url_authority(const char *url)
 }
 
 /* Without a port. */
-static struct span authority_host(struct span authority)
+static struct span target_name(struct span authority)
 {
 	const char *end = authority.len && authority.data[0] == '[' ?
 		memchr(authority.data, ']', authority.len) :
@@ -33,14 +33,14 @@ static struct span authority_host(struct span authority)
 
 char *a2a_target_host(const char *url)
 {
-	const struct span host = authority_host(url_authority(url));
+	const struct span host = target_name(target_authority(url));
 
 	return mem_dup(host.data, host.len);
 }
 
-static bool is_named(struct span name, struct span authority)
+static bool target_is_named(struct span name, struct span authority)
 {
-	const struct span host = authority_host(authority);
+	const struct span host = target_name(authority);
 
 	return (name.len == authority.len && !strncasecmp(name.data, authority.data, name.len)) ||
 	       (name.len == host.len && !strncasecmp(name.data, host.data, name.len));
@@ -49,7 +49,7 @@ static bool is_named(struct span name, struct span authority)
 bool a2a_target_check(const char *url, const json_t *allow, bool *ret_named, struct err *err)
 {
 	const bool secure = !strncasecmp(url, "https://", 8);
-	const struct span authority = url_authority(url);
+	const struct span authority = target_authority(url);
 	_cleanup_free_ char *host = a2a_target_host(url);
 	bool named = false, plain = strlen(url) <= URL_BYTES;
 	size_t i;
@@ -59,19 +59,22 @@ bool a2a_target_check(const char *url, const json_t *allow, bool *ret_named, str
 		plain = plain && (unsigned char)*c > 0x20 && (unsigned char)*c < 0x7f && *c != '\\';
 	if (!plain || !*host || (!secure && strncasecmp(url, "http://", 7) != 0))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "It is not an https address of at most %d plain characters.", URL_BYTES);
+		               "It is not an https address of at most %d plain characters.",
+		               URL_BYTES);
 	if (memchr(authority.data, '@', authority.len))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "A user name or a password may not stand in it: use authentication.");
+		               "A user name or a password may not stand in it: use "
+		               "authentication.");
 	json_array_foreach(allow, i, name)
-		named |= is_named(json_span(name), authority);
+		named |= target_is_named(json_span(name), authority);
 	if (!secure && !named)
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "Only https is allowed, apart from hosts that hasp.a2a.push.allow names.");
+		               "Only https is allowed, apart from hosts that "
+		               "hasp.a2a.push.allow names.");
 	if (!named && http_host_is_private(host))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "%.200s is a private address, which hasp.a2a.push.allow does not name.",
-		               host);
+		               "%.200s is a private address, which hasp.a2a.push.allow does "
+		               "not name.", host);
 	*ret_named = named;
 	return true;
 }

@@ -153,7 +153,7 @@ bool a2a_token_holds(const struct a2a_token *token, const char *issuer, const ch
 	return !wrong || err_set(err, ERR_AUTHENTICATION_FAILED, "%s", wrong);
 }
 
-static bool has_word(const char *text, const char *word)
+static bool scope_has_word(const char *text, const char *word)
 {
 	const size_t len = strlen(word);
 
@@ -178,9 +178,10 @@ bool a2a_token_has_scopes(const struct a2a_token *token, const json_t *scopes)
 
 		for (size_t k = 0; k < ARRAY_LEN(names); k++) {
 			const json_t *said = json_object_get(token->claims, names[k]);
+			const char *text = json_string_value(said);
 
-			has |= json_is_string(said) ? has_word(json_string_value(said), word) :
-			                              json_lists(said, span_str(word));
+			has |= text ? scope_has_word(text, word) :
+			              json_lists(said, span_str(word));
 		}
 		if (!has)
 			return false;

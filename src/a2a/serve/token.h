@@ -8,8 +8,8 @@
  *          a2a_token_holds(token, issuer, audience, time(NULL), &err);
  *
  * A key is chosen by the token's kid, but which signatures it may verify is the key's own matter
- * (mcp/auth/jose.h): a token cannot have a key taken for one of another kind.  What a token's header
- * says of keys (jku, jwk, x5u, x5c) is not looked at; "crit" is refused.
+ * (mcp/auth/jose.h): a token cannot have a key taken for one of another kind.  What a token's
+ * header says of keys (jku, jwk, x5u, x5c) is not looked at; "crit" is refused.
  */
 #ifndef HASP_A2A_SERVE_TOKEN_H
 #define HASP_A2A_SERVE_TOKEN_H
@@ -58,11 +58,11 @@ bool a2a_token_has_scopes(const struct a2a_token *token, const json_t *scopes);
 
 struct a2a_keys;
 
-/* `url`: of the JWK set; NULL: as the issuer's metadata (RFC 8414, OpenID Connect Discovery) have it.
- * Both are copied. INVALID_ARGUMENT: an address that is neither https nor this machine's own. */
+/* `url`: of the JWK set; NULL: as the issuer's metadata (RFC 8414, OpenID Connect Discovery) have
+ * it.  Both are copied. INVALID_ARGUMENT: an address that is neither https nor this machine's own. */
 bool a2a_keys_new(struct loop *loop, struct pool *pool, const char *issuer, const char *url,
                   struct a2a_keys **ret, struct err *err);
-/* Whoever waits is told.  On the loop's thread. NULL is fine. */
+/* Calls `done` of all that wait.  On the loop's thread. NULL is fine. */
 void a2a_keys_free(struct a2a_keys *keys);
 /* The array as it was fetched last, borrowed until the next event of the loop; NULL: not yet. */
 const json_t *a2a_keys_now(const struct a2a_keys *keys);

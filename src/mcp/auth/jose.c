@@ -181,8 +181,8 @@ static int give_no_passphrase(char *room, int size, int writes, void *data)
 }
 
 /* NULL: *err. The caller frees it with lib->key_free. */
-static EVP_PKEY *private_key_read(const struct jose_library *lib, struct span pem, const char **ret_alg,
-                          struct err *err)
+static EVP_PKEY *private_key_read(const struct jose_library *lib, struct span pem,
+                                  const char **ret_alg, struct err *err)
 {
 	BIO *text = lib->bio_new(pem.data, (int)pem.len);
 	EVP_PKEY *key = text ? lib->read_key(text, NULL, give_no_passphrase, NULL) : NULL;
@@ -409,7 +409,7 @@ static const struct jose_alg {
 	{ "EdDSA", "OKP", "Ed25519", false, edwards_key },
 };
 
-static bool member_is(const json_t *jwk, const char *name, const char *wanted, bool required)
+static bool jwk_says(const json_t *jwk, const char *name, const char *wanted, bool required)
 {
 	const char *value = json_string_value(json_object_get(jwk, name));
 
@@ -433,9 +433,9 @@ bool jose_key_fits(const json_t *jwk, const char *name)
 {
 	const struct jose_alg *alg = alg_find(name);
 
-	return alg && member_is(jwk, "kty", alg->kind, true) &&
-	       (!alg->curve || member_is(jwk, "crv", alg->curve, true)) &&
-	       member_is(jwk, "alg", alg->name, false) && member_is(jwk, "use", "sig", false);
+	return alg && jwk_says(jwk, "kty", alg->kind, true) &&
+	       (!alg->curve || jwk_says(jwk, "crv", alg->curve, true)) &&
+	       jwk_says(jwk, "alg", alg->name, false) && jwk_says(jwk, "use", "sig", false);
 }
 
 /* ---- verification ---- */

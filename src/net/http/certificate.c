@@ -43,7 +43,7 @@ static bool is_valid(const struct certificate_library *lib, gnutls_session_t ses
 	return lib->verify(session, &purpose, 1, &status) == 0 && status == 0;
 }
 
-static char *subject_of(const struct certificate_library *lib, const gnutls_datum_t *der)
+static char *certificate_subject(const struct certificate_library *lib, const gnutls_datum_t *der)
 {
 	gnutls_x509_crt_t certificate;
 	gnutls_datum_t text = { 0 }; /* from malloc: no one sets another allocator */
@@ -77,7 +77,7 @@ bool http_request_certificate(struct http_request *request, struct http_certific
 	chain = lib.peers(info->tls_session, &count);
 	if (!chain || !count)
 		return false;
-	ret->subject = subject_of(&lib, &chain[0]);
+	ret->subject = certificate_subject(&lib, &chain[0]);
 	ret->der = span_of((const char *)chain[0].data, chain[0].size);
 	return ret->subject != NULL;
 }

@@ -51,8 +51,8 @@ static void who_found(void *data, struct a2a_caller *caller, struct a2a_fault *f
 		                             [A2A_FAULT_FORBIDDEN] = 403, [A2A_FAULT_BUSY] = 429 };
 
 	if (caller) {
-		answer_json(request, 200, json_pack("{s:s, s:b}", "caller", caller->name, "confirms",
-		                                    caller->confirms));
+		answer_json(request, 200, json_pack("{s:s, s:b}", "caller", caller->name,
+		                                    "confirms", caller->confirms));
 		a2a_caller_unref(caller);
 		return;
 	}
