@@ -31,6 +31,7 @@ OWN = "hasp wrote or printed it"
 ARGUMENT = "an argument of the command line or of the library"
 ASKED = "asks hasp for something that may be an edit: what is not well-formed is refused"
 STRICT_JSON = {
+    "a2a/serve/rest.c": ASKED, "a2a/serve/rpc.c": ASKED,
     "agent/checkpoint/note.c": OWN, "agent/host/isolation.c": OWN, "agent/setup/brought.c": FILES, "agent/state.c": OWN,
     "api/agent/agent.c": ARGUMENT, "api/agent/common.c": ARGUMENT, "api/agent/own_tools.c": ARGUMENT,
     "api/agent/reader.c": ARGUMENT,

@@ -575,7 +575,14 @@ static void operation_push_delete(struct a2a_order *order)
 
 static void operation_card(struct a2a_order *order)
 {
-	order->answer(order, a2a_route_extended_card(order));
+	struct a2a_fault fault = { 0 };
+
+	if (order->server->extended_card) {
+		order->answer(order, order->server->extended_card(order));
+		return;
+	}
+	a2a_fault_set(&fault, A2A_FAULT_NO_EXTENDED_CARD, "%s", "");
+	order->refuse(order, &fault);
 }
 
 /* ---- all of them ----------------------------------------------------------------------------------- */
