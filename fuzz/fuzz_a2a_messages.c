@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What callers of the A2A server send: JSON as the params of every operation, in both versions; paths
- * of the HTTP+JSON binding.
+/* What callers of the A2A server send: JSON as the params of every operation, in both versions;
+ * paths of the HTTP+JSON binding.
  *
  * What was read is read again as it is.  What 0.3 and 1.0 both have comes back from either as it
  * went there.  A refusal is text. */

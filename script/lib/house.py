@@ -33,6 +33,7 @@ ASKED = "asks hasp for something that may be an edit: what is not well-formed is
 PROOF = "what two readers may read in two ways proves nothing"
 STRICT_JSON = {
     "a2a/serve/keys.c": PROOF, "a2a/serve/token.c": PROOF,
+    "a2a/serve/rest.c": ASKED, "a2a/serve/rpc.c": ASKED,
     "agent/checkpoint/note.c": OWN, "agent/host/isolation.c": OWN, "agent/setup/brought.c": FILES, "agent/state.c": OWN,
     "api/agent/agent.c": ARGUMENT, "api/agent/common.c": ARGUMENT, "api/agent/own_tools.c": ARGUMENT,
     "api/agent/reader.c": ARGUMENT,

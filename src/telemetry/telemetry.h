@@ -59,8 +59,8 @@ struct telemetry *telemetry_open(const struct telemetry_options *options);
 bool telemetry_has_details(const struct telemetry *telemetry);
 /* Events and metrics belong to this session from here on. NULL telemetry is fine. */
 void telemetry_set_session(struct telemetry *telemetry, const char *session_id);
-/* The next prompt belongs to the trace that a caller's `traceparent` names (W3C Trace Context), beneath
- * its span; one that is not of its form begins a trace of its own, as ever. NULL telemetry is
+/* The next prompt belongs to the trace that a caller's `traceparent` names (W3C Trace Context),
+ * beneath its span; for a malformed one it starts its own trace, as always. NULL telemetry is
  * fine. */
 void telemetry_continue_trace(struct telemetry *telemetry, const char *traceparent);
 /* Writes or sends the metrics (less than two seconds), and ends the subscription: before the bus is

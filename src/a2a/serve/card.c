@@ -39,7 +39,8 @@ static json_t *card_skills(void)
 		"id", "edit", "name", "Change code", "description",
 		"Edits files of a workspace where its user permits this caller to; the difference "
 		"and the hashes of each file before and after are artifacts of the task.", "tags",
-		"code", "edit", "patch", "examples", "Rename the function parse_line to line_parse.",
+		"code", "edit", "patch", "examples",
+		"Rename the function parse_line to line_parse.",
 		"Make the tests of src/date pass.");
 }
 

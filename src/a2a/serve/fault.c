@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "data/json.h"
 
-struct fault_row {
+struct a2a_fault_row {
 	int code;           /* JSON-RPC's */
 	unsigned http;
 	const char *status; /* google.rpc.Code */
@@ -17,7 +17,7 @@ struct fault_row {
 	const char *sentence;
 };
 
-static const struct fault_row rows[A2A_FAULT_COUNT] = {
+static const struct a2a_fault_row rows[A2A_FAULT_COUNT] = {
 	[A2A_FAULT_PARSE] = { -32700, 400, "INVALID_ARGUMENT", NULL, "Invalid JSON payload" },
 	[A2A_FAULT_REQUEST] = { -32600, 400, "INVALID_ARGUMENT", NULL,
 	                        "Request payload validation error" },
@@ -51,7 +51,7 @@ static const struct fault_row rows[A2A_FAULT_COUNT] = {
 	[A2A_FAULT_BUSY] = { -32099, 429, "RESOURCE_EXHAUSTED", NULL, "Too many requests" },
 };
 
-static const struct fault_row *fault_row(const struct a2a_fault *fault)
+static const struct a2a_fault_row *fault_row(const struct a2a_fault *fault)
 {
 	return &rows[fault->kind ? fault->kind : A2A_FAULT_INTERNAL];
 }

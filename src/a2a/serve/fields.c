@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a message of the protocol may have, as tables, and the one reader of them.
  *
- * Sources: A2A 1.0, specification/a2a.proto; https://protobuf.dev/programming-guides/json/.  Stricter
- * than these: ids and lists have a longest length, an id has no control characters.
+ * Sources: A2A 1.0, specification/a2a.proto; https://protobuf.dev/programming-guides/json/.
+ * Stricter than these: ids and lists have a longest length, an id has no control characters.
  *
  * To add a field: a row in its message's table. */
 #include <stdio.h>
@@ -229,40 +229,40 @@ struct reader {
 	bool is_wrong;
 };
 
-static json_t *reader_refuse(struct reader *reader, const char *what)
+static json_t *field_refuse(struct reader *reader, const char *what)
 {
 	reader->is_wrong = true;
 	a2a_fault_field(reader->fault, reader->path.len ? reader->path.data : "params", "%s", what);
 	return NULL;
 }
 
-static json_t *read_string(struct reader *reader, const json_t *value)
+static json_t *field_read_string(struct reader *reader, const json_t *value)
 {
 	return json_is_string(value) ? json_incref((json_t *)value) :
-	                               reader_refuse(reader, "must be a string");
+	                               field_refuse(reader, "must be a string");
 }
 
-static json_t *read_id(struct reader *reader, const json_t *value)
+static json_t *field_read_id(struct reader *reader, const json_t *value)
 {
 	const struct span text = json_span(value);
 
 	if (!json_is_string(value))
-		return reader_refuse(reader, "must be a string");
+		return field_refuse(reader, "must be a string");
 	if (text.len > LIMIT_A2A_ID_BYTES)
-		return reader_refuse(reader, "is longer than an id may be (256 bytes)");
+		return field_refuse(reader, "is longer than an id may be (256 bytes)");
 	for (size_t i = 0; i < text.len; i++)
 		if ((unsigned char)text.data[i] < ' ' || text.data[i] == 0x7f)
-			return reader_refuse(reader, "has a control character");
+			return field_refuse(reader, "has a control character");
 	return json_incref((json_t *)value);
 }
 
-static json_t *read_bool(struct reader *reader, const json_t *value)
+static json_t *field_read_bool(struct reader *reader, const json_t *value)
 {
 	return json_is_boolean(value) ? json_incref((json_t *)value) :
-	                                reader_refuse(reader, "must be true or false");
+	                                field_refuse(reader, "must be true or false");
 }
 
-static json_t *read_int(struct reader *reader, const json_t *value)
+static json_t *field_read_int(struct reader *reader, const json_t *value)
 {
 	double number = json_is_number(value) ? json_number_value(value) : -1;
 	const struct span text = json_span(value);
@@ -270,12 +270,12 @@ static json_t *read_int(struct reader *reader, const json_t *value)
 	if (json_is_string(value) && text.len && text.len <= 10 && span_digits(text) == text.len)
 		number = strtod(text.data, NULL);
 	if (!(number >= 0 && number <= INT32_MAX) || number != (double)(int32_t)number)
-		return reader_refuse(reader, "must be a whole number from 0 to 2147483647");
+		return field_refuse(reader, "must be a whole number from 0 to 2147483647");
 	return json_integer((int32_t)number);
 }
 
 /* The four bits or so that a character stands for; -1: none. */
-static int base64_digit(char c)
+static int field_base64_digit(char c)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -285,21 +285,21 @@ static int base64_digit(char c)
 }
 
 /* As the protocol writes it: the plain alphabet, with padding. */
-static json_t *read_bytes(struct reader *reader, const json_t *value)
+static json_t *field_read_bytes(struct reader *reader, const json_t *value)
 {
 	struct span text = json_span(value);
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_A2A_BODY_BYTES + 4);
 	const size_t whole = text.len;
 
 	if (!json_is_string(value))
-		return reader_refuse(reader, "must be a string in base64");
+		return field_refuse(reader, "must be a string in base64");
 	while (text.len && text.data[text.len - 1] == '=' && whole - text.len < 2)
 		text.len--;
 	if (text.len % 4 == 1 || (whole != text.len && whole % 4 != 0))
-		return reader_refuse(reader, "is no base64");
+		return field_refuse(reader, "is no base64");
 	for (size_t i = 0; i < text.len; i++) {
-		if (base64_digit(text.data[i]) < 0)
-			return reader_refuse(reader, "is no base64");
+		if (field_base64_digit(text.data[i]) < 0)
+			return field_refuse(reader, "is no base64");
 		buf_char(&out, text.data[i] == '-' ? '+' : text.data[i] == '_' ? '/' :
 		                                                                 text.data[i]);
 	}
@@ -308,20 +308,20 @@ static json_t *read_bytes(struct reader *reader, const json_t *value)
 	return json_utf8(buf_view(&out));
 }
 
-static json_t *read_struct(struct reader *reader, const json_t *value)
+static json_t *field_read_struct(struct reader *reader, const json_t *value)
 {
 	return json_is_object(value) ? json_incref((json_t *)value) :
-	                               reader_refuse(reader, "must be an object");
+	                               field_refuse(reader, "must be an object");
 }
 
-static json_t *read_value(struct reader *reader, const json_t *value)
+static json_t *field_read_value(struct reader *reader, const json_t *value)
 {
 	(void)reader;
 	return json_incref((json_t *)value);
 }
 
 /* "2026-11-30T12:00:00Z", with up to nine digits of a second's fraction, or with an offset. */
-static json_t *read_time(struct reader *reader, const json_t *value)
+static json_t *field_read_time(struct reader *reader, const json_t *value)
 {
 	static const char form[] = "dddd-dd-ddTdd:dd:dd";
 	struct span text = json_span(value);
@@ -330,7 +330,7 @@ static json_t *read_time(struct reader *reader, const json_t *value)
 	for (size_t i = 0; i < sizeof(form) - 1; i++)
 		if (i >= text.len || (form[i] == 'd' ? !ascii_is_digit(text.data[i]) :
 		                                       text.data[i] != form[i]))
-			return reader_refuse(reader, "must be a time (2026-11-30T12:00:00Z)");
+			return field_refuse(reader, "must be a time (2026-11-30T12:00:00Z)");
 	text = span_skip(text, sizeof(form) - 1);
 	if (text.len && text.data[0] == '.') {
 		digits = span_digits(span_skip(text, 1));
@@ -340,62 +340,66 @@ static json_t *read_time(struct reader *reader, const json_t *value)
 	    (text.len == 6 && (text.data[0] == '+' || text.data[0] == '-') && text.data[3] == ':' &&
 	     span_digits(span_skip(text, 1)) == 2 && span_digits(span_skip(text, 4)) == 2))
 		return json_incref((json_t *)value);
-	return reader_refuse(reader, "must be a time (2026-11-30T12:00:00Z)");
+	return field_refuse(reader, "must be a time (2026-11-30T12:00:00Z)");
 }
 
 /* An enum by name or number; *ret_zero: it is the value that stands for none. */
-static json_t *read_enum(struct reader *reader, const json_t *value, const char *const *names,
+static json_t *field_read_enum(struct reader *reader, const json_t *value, const char *const *names,
                          size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (json_is_integer(value) ? json_integer_value(value) == (json_int_t)i :
 		                             span_eq(json_span(value), span_str(names[i])))
 			return i ? json_cstr(names[i]) : json_null();
-	return reader_refuse(reader, count == ARRAY_LEN(roles) ?
+	return field_refuse(reader, count == ARRAY_LEN(roles) ?
 	                             "must be ROLE_USER or ROLE_AGENT" : "is no state of a task");
 }
 
-static json_t *read_state(struct reader *reader, const json_t *value)
+static json_t *field_read_state(struct reader *reader, const json_t *value)
 {
-	return read_enum(reader, value, states, ARRAY_LEN(states));
+	return field_read_enum(reader, value, states, ARRAY_LEN(states));
 }
 
-static json_t *read_role(struct reader *reader, const json_t *value)
+static json_t *field_read_role(struct reader *reader, const json_t *value)
 {
-	return read_enum(reader, value, roles, ARRAY_LEN(roles));
+	return field_read_enum(reader, value, roles, ARRAY_LEN(roles));
 }
 
 /* ---- messages --------------------------------------------------------------------- */
 
-static json_t *read_message(struct reader *reader, enum a2a_message message,
+static json_t *field_read_message(struct reader *reader, enum a2a_message message,
                             const json_t *value);
 
-static json_t *read_single(struct reader *reader, const struct field *field, const json_t *value)
+static json_t *field_read_single(struct reader *reader, const struct field *field,
+                                 const json_t *value)
 {
 	static json_t *(*const kinds[])(struct reader *reader, const json_t *value) = {
-		[FIELD_STRING] = read_string, [FIELD_ID] = read_id, [FIELD_BOOL] = read_bool,
-		[FIELD_INT] = read_int, [FIELD_BYTES] = read_bytes, [FIELD_STRUCT] = read_struct,
-		[FIELD_VALUE] = read_value, [FIELD_TIME] = read_time, [FIELD_STATE] = read_state,
-		[FIELD_ROLE] = read_role,
+		[FIELD_STRING] = field_read_string, [FIELD_ID] = field_read_id,
+		[FIELD_BOOL] = field_read_bool, [FIELD_INT] = field_read_int,
+		[FIELD_BYTES] = field_read_bytes, [FIELD_STRUCT] = field_read_struct,
+		[FIELD_VALUE] = field_read_value, [FIELD_TIME] = field_read_time,
+		[FIELD_STATE] = field_read_state,
+		[FIELD_ROLE] = field_read_role,
 	};
 
-	return field->kind == FIELD_MESSAGE ? read_message(reader, field->message, value) :
+	return field->kind == FIELD_MESSAGE ? field_read_message(reader, field->message, value) :
 	                                      kinds[field->kind](reader, value);
 }
 
-static json_t *read_list(struct reader *reader, const struct field *field, const json_t *value)
+static json_t *field_read_list(struct reader *reader, const struct field *field,
+                               const json_t *value)
 {
 	const size_t before = reader->path.len;
 	json_t *list, *one;
 
 	if (!json_is_array(value))
-		return reader_refuse(reader, "must be an array");
+		return field_refuse(reader, "must be an array");
 	if (json_array_size(value) > LIMIT_A2A_PARTS)
-		return reader_refuse(reader, "has more than 256 elements");
+		return field_refuse(reader, "has more than 256 elements");
 	list = json_array();
 	for (size_t i = 0; i < json_array_size(value); i++) {
 		buf_printf(&reader->path, "[%zu]", i);
-		one = read_single(reader, field, json_array_get(value, i));
+		one = field_read_single(reader, field, json_array_get(value, i));
 		if (one)
 			json_array_append_new(list, one);
 		reader->path.len = before;
@@ -451,7 +455,8 @@ static bool field_is_set(const struct field *field, const json_t *value)
 }
 
 /* The field's value as it was read, or NULL. */
-static json_t *read_field(struct reader *reader, const struct field *field, const json_t *object)
+static json_t *field_read_member(struct reader *reader, const struct field *field,
+                                 const json_t *object)
 {
 	const bool was_wrong = reader->is_wrong;
 	bool twice;
@@ -460,30 +465,31 @@ static json_t *read_field(struct reader *reader, const struct field *field, cons
 
 	reader->is_wrong = false;
 	if (twice)
-		reader_refuse(reader, "is there twice");
+		field_refuse(reader, "is there twice");
 	else if (value)
-		read = field->flags & REPEATED ? read_list(reader, field, value) :
-		                                 read_single(reader, field, value);
+		read = field->flags & REPEATED ? field_read_list(reader, field, value) :
+		                                 field_read_single(reader, field, value);
 	if (!reader->is_wrong && (field->flags & REQUIRED) && !field_is_set(field, read))
-		reader_refuse(reader, "is required");
+		field_refuse(reader, "is required");
 	reader->is_wrong = reader->is_wrong || was_wrong;
 	return read;
 }
 
 /* An absent text of a oneof is none, an empty one is. */
-static void check_content(struct reader *reader, const struct field *fields, size_t contents)
+static void field_check_content(struct reader *reader, const struct field *fields, size_t contents)
 {
 	bool has_any = false;
 
 	for (; fields->name && !has_any; fields++)
 		has_any = fields->flags & CONTENT;
 	if (has_any && contents != 1)
-		reader_refuse(reader, fields[-1].kind == FIELD_MESSAGE ?
+		field_refuse(reader, fields[-1].kind == FIELD_MESSAGE ?
 			"must have one of task, message, statusUpdate and artifactUpdate" :
 			"must have one of text, raw, url and data");
 }
 
-static json_t *read_message(struct reader *reader, enum a2a_message message, const json_t *value)
+static json_t *field_read_message(struct reader *reader, enum a2a_message message,
+                                  const json_t *value)
 {
 	const struct field *field = messages[message];
 	const size_t before = reader->path.len;
@@ -491,11 +497,11 @@ static json_t *read_message(struct reader *reader, enum a2a_message message, con
 	json_t *result, *read;
 
 	if (!json_is_object(value))
-		return reader_refuse(reader, "must be an object");
+		return field_refuse(reader, "must be an object");
 	result = json_object();
 	for (; field->name; field++) {
 		buf_printf(&reader->path, "%s%s", before ? "." : "", field->name);
-		read = read_field(reader, field, value);
+		read = field_read_member(reader, field, value);
 		if (read && (json_is_null(read) && field->kind != FIELD_VALUE))
 			json_decref(mem_steal(&read));
 		contents += read && (field->flags & CONTENT);
@@ -504,7 +510,7 @@ static json_t *read_message(struct reader *reader, enum a2a_message message, con
 		reader->path.len = before;
 		reader->path.data[before] = '\0';
 	}
-	check_content(reader, messages[message], contents);
+	field_check_content(reader, messages[message], contents);
 	return result;
 }
 
@@ -512,7 +518,7 @@ bool a2a_fields_read(enum a2a_message message, const json_t *value, json_t **ret
                      struct a2a_fault *fault)
 {
 	struct reader reader = { .fault = fault, .path = BUF_INIT(4096) };
-	json_t *result = read_message(&reader, message, value);
+	json_t *result = field_read_message(&reader, message, value);
 
 	buf_release(&reader.path);
 	if (reader.is_wrong) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The HTTP+JSON binding (A2A 1.0, section 11; 0.3.0, section 3.5.3).
  *
- * Paths of 0.3 begin with /v1; 1.0 has none such, and a client may send them with a header that says
- * 1.0.  To add a path: a row. */
+ * Paths of 0.3 begin with /v1; 1.0 has none such, and a client may send them with a header that
+ * says 1.0.  To add a path: a row. */
 #include <string.h>
 
 #include "a2a/serve/wire.h"
@@ -36,7 +36,7 @@ static const struct a2a_rest_route routes[] = {
 
 /* ---- how it is said ----------------------------------------------------------------- */
 
-static json_t *rest_result(const struct a2a_exchange *exchange, json_t *result)
+static json_t *rest_result(const struct a2a_served_request *exchange, json_t *result)
 {
 	static const char *const kinds[][2] = {
 		{ "task", "task" }, { "message", "message" }, { "status-update", "statusUpdate" },
@@ -59,13 +59,13 @@ static json_t *rest_result(const struct a2a_exchange *exchange, json_t *result)
 	return result;
 }
 
-static json_t *rest_fault(const struct a2a_exchange *exchange, const struct a2a_fault *fault)
+static json_t *rest_fault(const struct a2a_served_request *exchange, const struct a2a_fault *fault)
 {
 	(void)exchange;
 	return a2a_fault_rest(fault);
 }
 
-static const char *rest_type(const struct a2a_exchange *exchange)
+static const char *rest_type(const struct a2a_served_request *exchange)
 {
 	return exchange->order.version == A2A_V1_0 ? "application/a2a+json" : "application/json";
 }
@@ -151,7 +151,7 @@ static const char *rest_query(void *data, const char *name)
 }
 
 /* {"config": {...}} is how 0.3 has a configuration in a body. */
-static json_t *rest_unwrap(struct a2a_exchange *exchange, enum a2a_operation operation,
+static json_t *rest_unwrap(struct a2a_served_request *exchange, enum a2a_operation operation,
                            json_t *params)
 {
 	json_t *config = json_object_get(params, "config");
@@ -164,7 +164,7 @@ static json_t *rest_unwrap(struct a2a_exchange *exchange, enum a2a_operation ope
 	return config;
 }
 
-static json_t *rest_body(struct a2a_exchange *exchange, enum a2a_operation operation,
+static json_t *rest_body(struct a2a_served_request *exchange, enum a2a_operation operation,
                          struct span body, struct a2a_fault *fault)
 {
 	struct err err = ERR_INIT;
@@ -201,7 +201,7 @@ static bool rest_put(json_t *params, const char *name, struct span id, struct a2
 	return true;
 }
 
-void a2a_rest_take(struct a2a_exchange *exchange, const struct a2a_rest_route *route,
+void a2a_rest_take(struct a2a_served_request *exchange, const struct a2a_rest_route *route,
                    const char *path, struct span body)
 {
 	struct span ids[2] = { { "", 0 }, { "", 0 } };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From an HTTP request to its binding: the card, who asks, which version.
+/* From an HTTP request to its binding: the card, the caller, the version.
  *
  * Nothing of a body is read before its head was judged (net/http/server.h), and nothing of it is
  * parsed before its caller is known. */
@@ -30,23 +30,6 @@ struct a2a_route_table {
 
 /* ---- answers ------------------------------------------------------------------------- */
 
-void a2a_http_answer(struct http_request *request, unsigned status, const char *type,
-                     const json_t *value)
-{
-	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
-
-	json_print(&text, value, 0);
-	http_answer(request, status, type, &text);
-}
-
-void a2a_http_refuse(struct http_request *request, struct a2a_fault *fault)
-{
-	json_auto_t *value = a2a_fault_rest(fault);
-
-	a2a_http_answer(request, a2a_fault_http(fault), "application/json", value);
-	a2a_fault_release(fault);
-}
-
 /* As http_options.explain: in the form of both bindings' own faults of HTTP. */
 static void route_explain(void *data, unsigned status, const char *sentence, struct buf *out)
 {
@@ -54,7 +37,8 @@ static void route_explain(void *data, unsigned status, const char *sentence, str
 		unsigned status;
 		const char *name;
 	} names[] = {
-		{ 400, "INVALID_ARGUMENT" }, { 401, "UNAUTHENTICATED" }, { 403, "PERMISSION_DENIED" },
+		{ 400, "INVALID_ARGUMENT" }, { 401, "UNAUTHENTICATED" },
+		{ 403, "PERMISSION_DENIED" },
 		{ 404, "NOT_FOUND" }, { 405, "UNIMPLEMENTED" }, { 413, "INVALID_ARGUMENT" },
 		{ 415, "INVALID_ARGUMENT" }, { 503, "UNAVAILABLE" },
 	};
@@ -72,7 +56,7 @@ static void route_explain(void *data, unsigned status, const char *sentence, str
 /* ---- the address that a client sees ---------------------------------------------------- */
 
 /* Whether a text can stand in an address: a host with a port, a path. */
-static bool is_plain_word(struct span text)
+static bool route_is_plain(struct span text)
 {
 	for (size_t i = 0; i < text.len; i++)
 		if (!ascii_is_alnum(text.data[i]) && !strchr(".-_:[]/~", text.data[i]))
@@ -81,7 +65,7 @@ static bool is_plain_word(struct span text)
 }
 
 /* The last element of a list: the one that the proxy nearest to hasp wrote. */
-static struct span last_of(const char *header)
+static struct span forwarded_last(const char *header)
 {
 	const char *comma = header ? strrchr(header, ',') : NULL;
 
@@ -123,7 +107,7 @@ static bool route_is_proxied(const struct a2a_server *server, struct http_reques
 static char *route_origin(const struct a2a_server *server, struct http_request *request)
 {
 	const char *own = ((struct a2a_wire *)server->wire)->origin;
-	struct span forwarded = last_of(http_request_header(request, "Forwarded"));
+	struct span forwarded = forwarded_last(http_request_header(request, "Forwarded"));
 	struct span scheme, host;
 
 	if (server->options->public_url)
@@ -133,10 +117,10 @@ static char *route_origin(const struct a2a_server *server, struct http_request *
 	scheme = forwarded_value(forwarded, "proto");
 	host = forwarded_value(forwarded, "host");
 	if (!forwarded.len) {
-		scheme = last_of(http_request_header(request, "X-Forwarded-Proto"));
-		host = last_of(http_request_header(request, "X-Forwarded-Host"));
+		scheme = forwarded_last(http_request_header(request, "X-Forwarded-Proto"));
+		host = forwarded_last(http_request_header(request, "X-Forwarded-Host"));
 	}
-	if (!is_plain_word(host))
+	if (!route_is_plain(host))
 		return mem_strdup(own);
 	return mem_printf("%s://%.*s", span_eq(scheme, SPAN("https")) ? "https" : "http",
 	                  (int)host.len, host.data);
@@ -153,7 +137,8 @@ void a2a_route_sign(const struct a2a_server *server, const char *origin, json_t 
 	struct err err = ERR_INIT;
 
 	/* What cannot be signed goes without a signature, and a client that needs one says so. */
-	if (wire && wire->signer && !a2a_signer_sign(wire->signer, card, keys, &err) && server->warn)
+	if (wire && wire->signer && !a2a_signer_sign(wire->signer, card, keys, &err) &&
+	    server->warn)
 		server->warn((struct a2a_server *)server, err.message);
 }
 
@@ -236,10 +221,10 @@ static void route_document(struct a2a_route_table *table, struct http_request *r
 /* ---- what a request asks for ------------------------------------------------------------ */
 
 /* A request whose caller is being found out. */
-struct visit {
+struct a2a_visit {
 	struct a2a_held held;             /* the first member */
 	struct a2a_server *server;
-	struct http_request *request;     /* NULL: its client is gone */
+	struct http_request *request;     /* NULL: its client has left */
 	const struct a2a_rest_route *rest; /* NULL: JSON-RPC */
 	bool is_gemini;                   /* one of gemini.h's routes */
 	char *path;                       /* below the base; owned */
@@ -249,7 +234,7 @@ struct visit {
 	bool is_found;
 };
 
-static void visit_free(struct visit *visit)
+static void visit_free(struct a2a_visit *visit)
 {
 	free(visit->path);
 	free(visit->kept);
@@ -259,7 +244,7 @@ static void visit_free(struct visit *visit)
 /* As a2a_held.closed. */
 static void visit_closed(struct a2a_held *held)
 {
-	((struct visit *)held)->request = NULL;
+	((struct a2a_visit *)held)->request = NULL;
 }
 
 /* "https://a, https://b": those of the header, of 1.0's name or 0.3's. */
@@ -297,7 +282,7 @@ static uint64_t route_resume_after(struct http_request *request)
 }
 
 /* Whether the body is of a type that the binding takes; nothing of another one is read. */
-static bool visit_check_type(const struct visit *visit)
+static bool visit_check_type(const struct a2a_visit *visit)
 {
 	const char *type = http_request_header(visit->request, "Content-Type");
 
@@ -308,11 +293,11 @@ static bool visit_check_type(const struct visit *visit)
 }
 
 /* The caller's reference is taken over. */
-static void visit_carry_out(struct visit *visit, struct a2a_caller *caller)
+static void visit_carry_out(struct a2a_visit *visit, struct a2a_caller *caller)
 {
 	struct http_request *request = visit->request;
 	const char *asked = http_request_header(request, "A2A-Version"), *trace;
-	struct a2a_exchange *exchange;
+	struct a2a_served_request *exchange;
 	struct a2a_fault fault = { 0 };
 
 	if (!visit_check_type(visit)) {
@@ -349,10 +334,10 @@ static void visit_carry_out(struct visit *visit, struct a2a_caller *caller)
 		a2a_rpc_take(exchange, visit->body, asked && *asked);
 }
 
-static void visit_turn_away(struct visit *visit, struct a2a_fault *fault, const char *challenge)
+static void visit_turn_away(struct a2a_visit *visit, struct a2a_fault *fault, const char *challenge)
 {
 	const struct a2a_form *form = visit->rest ? &a2a_rest_form : &a2a_rpc_form;
-	struct a2a_exchange *exchange =
+	struct a2a_served_request *exchange =
 		a2a_exchange_new(visit->server, NULL, visit->request, form);
 
 	if (challenge)
@@ -361,10 +346,10 @@ static void visit_turn_away(struct visit *visit, struct a2a_fault *fault, const 
 }
 
 /* As `found` of a2a_callers_identify. */
-static void visit_found(void *data, struct a2a_caller *caller, struct a2a_fault *fault,
+static void visit_identified(void *data, struct a2a_caller *caller, struct a2a_fault *fault,
                         const char *challenge)
 {
-	struct visit *visit = data;
+	struct a2a_visit *visit = data;
 
 	visit->is_found = true;
 	if (!visit->request) {
@@ -383,15 +368,15 @@ static void visit_found(void *data, struct a2a_caller *caller, struct a2a_fault 
 static void route_visit(struct a2a_route_table *table, struct http_request *request,
                         const struct a2a_rest_route *rest, const char *path, struct span body)
 {
-	struct visit *visit = mem_alloc(1, sizeof(*visit));
+	struct a2a_visit *visit = mem_alloc(1, sizeof(*visit));
 
-	*visit = (struct visit){ .held = { visit_closed, NULL }, .server = table->server,
+	*visit = (struct a2a_visit){ .held = { visit_closed, NULL }, .server = table->server,
 		                 .request = request, .rest = rest,
 		                 .is_gemini = a2a_gemini_has(http_request_method(request), path),
 		                 .path = mem_strdup(path),
 		                 .body = body.data ? body : SPAN(""), .is_inside = true };
 	http_request_set_data(request, &visit->held);
-	a2a_callers_identify(table->server->callers, request, visit_found, visit);
+	a2a_callers_identify(table->server->callers, request, visit_identified, visit);
 	visit->is_inside = false;
 	if (visit->is_found) {
 		visit_free(visit);
@@ -456,7 +441,8 @@ static void route_request(void *data, struct http_request *request, struct span 
 		route_visit(table, request, NULL, path, body);
 	else
 		route_visit(table, request,
-		            a2a_rest_find(http_request_method(request), path, &allowed), path, body);
+		            a2a_rest_find(http_request_method(request), path, &allowed), path,
+		            body);
 }
 
 /* As http_route.closed. */

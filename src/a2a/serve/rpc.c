@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 
-static const struct method {
+static const struct rpc_method {
 	const char *name;
 	enum a2a_version version;
 	enum a2a_operation operation;
@@ -39,24 +39,24 @@ static const struct method {
 
 /* ---- how it is said ----------------------------------------------------------------- */
 
-static json_t *rpc_id(const struct a2a_exchange *exchange)
+static json_t *rpc_id(const struct a2a_served_request *exchange)
 {
 	return exchange->id ? json_incref(exchange->id) : json_null();
 }
 
-static json_t *rpc_result(const struct a2a_exchange *exchange, json_t *result)
+static json_t *rpc_result(const struct a2a_served_request *exchange, json_t *result)
 {
 	return json_pack("{s:s, s:o, s:o}", "jsonrpc", "2.0", "id", rpc_id(exchange), "result",
 	                 result);
 }
 
-static json_t *rpc_fault(const struct a2a_exchange *exchange, const struct a2a_fault *fault)
+static json_t *rpc_fault(const struct a2a_served_request *exchange, const struct a2a_fault *fault)
 {
 	return json_pack("{s:s, s:o, s:o}", "jsonrpc", "2.0", "id", rpc_id(exchange), "error",
 	                 a2a_fault_rpc(fault));
 }
 
-static const char *rpc_type(const struct a2a_exchange *exchange)
+static const char *rpc_type(const struct a2a_served_request *exchange)
 {
 	(void)exchange;
 	return "application/json";
@@ -67,7 +67,7 @@ const struct a2a_form a2a_rpc_form = { rpc_result, rpc_fault, rpc_type, false };
 /* ---- a request ---------------------------------------------------------------------- */
 
 /* Keeps an id that can be sent back. */
-static bool rpc_read_id(struct a2a_exchange *exchange, const json_t *request,
+static bool rpc_read_id(struct a2a_served_request *exchange, const json_t *request,
                         struct a2a_fault *fault)
 {
 	json_t *id = json_object_get(request, "id");
@@ -83,7 +83,7 @@ static bool rpc_read_id(struct a2a_exchange *exchange, const json_t *request,
 	return true;
 }
 
-static bool rpc_check(struct a2a_exchange *exchange, const json_t *request,
+static bool rpc_check(struct a2a_served_request *exchange, const json_t *request,
                       struct a2a_fault *fault)
 {
 	const json_t *params = json_object_get(request, "params");
@@ -106,7 +106,7 @@ static bool rpc_check(struct a2a_exchange *exchange, const json_t *request,
 
 /* A method of the other version is unknown, unless no version was named: 0.3 has none of 1.0's
  * names, so that there is no doubt which is meant. */
-static const struct method *rpc_find(const json_t *name, enum a2a_version version,
+static const struct rpc_method *rpc_find(const json_t *name, enum a2a_version version,
                                      bool version_given)
 {
 	for (size_t i = 0; i < ARRAY_LEN(methods); i++)
@@ -116,12 +116,12 @@ static const struct method *rpc_find(const json_t *name, enum a2a_version versio
 	return NULL;
 }
 
-void a2a_rpc_take(struct a2a_exchange *exchange, struct span body, bool version_given)
+void a2a_rpc_take(struct a2a_served_request *exchange, struct span body, bool version_given)
 {
 	struct a2a_fault fault = { 0 };
 	struct err err = ERR_INIT;
 	json_auto_t *request = NULL, *none = json_object();
-	const struct method *method;
+	const struct rpc_method *method;
 	const json_t *name, *params;
 
 	if (!json_parse_depth(body, LIMIT_A2A_DEPTH, &request, &err)) {
@@ -136,7 +136,8 @@ void a2a_rpc_take(struct a2a_exchange *exchange, struct span body, bool version_
 	name = json_object_get(request, "method");
 	method = rpc_find(name, exchange->order.version, version_given);
 	if (!method) {
-		a2a_fault_set(&fault, A2A_FAULT_METHOD, "Method not found: A2A %s has no \"%.64s\".",
+		a2a_fault_set(&fault, A2A_FAULT_METHOD,
+		              "Method not found: A2A %s has no \"%.64s\".",
 		              exchange->order.version == A2A_V1_0 ? "1.0" : "0.3",
 		              json_string_value(name));
 		a2a_exchange_refuse(exchange, &fault);

@@ -81,8 +81,8 @@ static bool serve_check(const struct a2a_serve_options *options, struct err *err
 	if (url && (strncmp(url, "http", 4) != 0 || !strstr(url, "://") ||
 	            url[strlen(url) - 1] == '/' || strpbrk(url, "?# \"<>\\")))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "A public URL is like https://agents.example.org, without a slash at "
-		               "its end; not \"%.100s\".", url);
+		               "A public URL is like https://agents.example.org, without a slash "
+		               "at its end; not \"%.100s\".", url);
 	return serve_check_base(options->base_path, err) &&
 	       serve_check_proxies(options->proxies, err);
 }
@@ -95,18 +95,20 @@ static void serve_drained(struct a2a_server *server)
 	loop_stop(server->loop);
 }
 
-void a2a_serve_end(struct a2a_server *server, int signal)
+/* As the function of a2a_stdio_open. */
+static void serve_end(struct a2a_server *server)
 {
-	struct a2a_wire *wire = server->wire;
-
-	if (!wire->signal)
-		wire->signal = signal;
 	a2a_core_drain(server, LIMIT_A2A_DRAIN_MS);
 }
 
 static void serve_caught(void *data, int signal)
 {
-	a2a_serve_end(data, signal);
+	struct a2a_server *server = data;
+	struct a2a_wire *wire = server->wire;
+
+	if (!wire->signal)
+		wire->signal = signal;
+	serve_end(server);
 }
 
 static void serve_close(struct a2a_server *server)
@@ -239,7 +241,7 @@ static bool serve_open(struct a2a_server *server, struct err *err)
 	server->push = a2a_push_new(server, wire->settings ? settings_get(
 		wire->settings, "hasp.a2a.push.allow") : NULL);
 	return a2a_core_open(server, err) && serve_catch_signals(server, err) &&
-	       (server->options->stdio ? a2a_stdio_open(server, &wire->stdio, err) :
+	       (server->options->stdio ? a2a_stdio_open(server, serve_end, &wire->stdio, err) :
 	                                 serve_open_http(server, err));
 }
 

@@ -9,7 +9,7 @@
  * what comes of it.  Tasks are lines of the session's record: a server that starts again has them,
  * and `hasp --resume` goes on with the context.
  *
- * A *caller* is not the user: what its tasks may do is judged with rules of its own (callers.h).
+ * A *caller* is not the user: what its tasks may do is judged with separate rules (callers.h).
  *
  * Sources: https://a2a-protocol.org (1.0: specification/a2a.proto; 0.3.0); Gemini CLI's
  * development-tool extension.
@@ -35,15 +35,15 @@ struct a2a_serve_options {
 	const char *certificate, *key, *client_authority; /* PEM texts; NULL: no TLS; no mTLS */
 	const char *const *hosts;    /* names that requests may have as their Host, besides */
 	const char *const *proxies;  /* addresses whose Forwarded and X-Forwarded-* headers count */
-	const char *base_path;       /* "/agents/hasp": what stands before all paths; NULL: nothing */
+	const char *base_path;       /* "/agents/hasp": what all paths begin with; or NULL */
 	const char *public_url;      /* what the card says, where a proxy stands before; or NULL */
 	const char *token;           /* of the caller "token"; NULL: requests need none */
 	unsigned tasks_at_once;      /* that run; 0: LIMIT_A2A_RUNNING */
 	/* {"argv", NULL}: starts each context's agent: `ARGV... hasp serve a2a --stdio ...`; NULL:
 	 * in this process. */
 	const char *const *runner;
-	/* One caller's messages over standard input and output in place of HTTP: the inner side of a
-	 * runner; `caller`: who that is, by the name of the setting. */
+	/* One caller's messages over standard input and output in place of HTTP: the inner side
+	 * of a runner; `caller`: who that is, by the name of the setting. */
 	bool stdio;
 	const char *caller;
 	/* As acp_options has these: for `--web`. */

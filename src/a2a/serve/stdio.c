@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One caller on standard input and output: JSON-RPC, a message a line, both ways.  A stream's events
- * are responses with its request's id, one a line; {"jsonrpc", "id", "result": null} ends it.
+/* One caller on standard input and output: JSON-RPC, a message a line, both ways.  A stream's
+ * events are responses with its request's id, one a line;
+ * {"jsonrpc", "id", "result": null} ends it.
  *
  * The end of the input is the client's end: what it waits for is not interrupted. */
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 
 struct a2a_stdio {
 	struct a2a_server *server;
+	void (*ended)(struct a2a_server *server);
 	struct loop_stream *stream;
 	struct rpc_reader reader;
 	struct a2a_caller *caller;
@@ -31,21 +33,22 @@ static void stdio_write(struct a2a_stdio *stdio, struct span line)
 	                 LIMIT_A2A_STREAM_WAITING;
 }
 
-static void stdio_sink_answer(struct a2a_exchange *exchange, unsigned status, struct buf *text)
+static void stdio_sink_answer(struct a2a_served_request *exchange, unsigned status,
+                              struct buf *text)
 {
 	(void)status;
 	if (exchange->sink_data)
 		stdio_write(exchange->sink_data, buf_view(text));
 }
 
-static void stdio_sink_piece(struct a2a_exchange *exchange, struct span text, uint64_t number)
+static void stdio_sink_piece(struct a2a_served_request *exchange, struct span text, uint64_t number)
 {
 	(void)number;
 	if (exchange->sink_data)
 		stdio_write(exchange->sink_data, text);
 }
 
-static void stdio_sink_end(struct a2a_exchange *exchange)
+static void stdio_sink_end(struct a2a_served_request *exchange)
 {
 	json_auto_t *last = exchange->form->result(exchange, json_null());
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RPC_ID_BYTES * 8);
@@ -55,7 +58,7 @@ static void stdio_sink_end(struct a2a_exchange *exchange)
 		stdio_write(exchange->sink_data, buf_view(&text));
 }
 
-static bool stdio_sink_is_slow(const struct a2a_exchange *exchange)
+static bool stdio_sink_is_slow(const struct a2a_served_request *exchange)
 {
 	const struct a2a_stdio *stdio = exchange->sink_data;
 
@@ -72,7 +75,7 @@ static const struct a2a_sink stdio_sink = {
 static bool stdio_line(void *data, struct span line, bool too_long)
 {
 	struct a2a_stdio *stdio = data;
-	struct a2a_exchange *exchange = a2a_exchange_new(
+	struct a2a_served_request *exchange = a2a_exchange_new(
 		stdio->server, a2a_caller_ref(stdio->caller), NULL, &a2a_rpc_form);
 	struct a2a_fault fault = { 0 };
 
@@ -101,11 +104,12 @@ static void stdio_ended(void *data, int sys_errno)
 
 	(void)sys_errno;
 	if (!stdio->has_ended)
-		a2a_serve_end(stdio->server, 0);
+		stdio->ended(stdio->server);
 	stdio->has_ended = true;
 }
 
-bool a2a_stdio_open(struct a2a_server *server, struct a2a_stdio **ret, struct err *err)
+bool a2a_stdio_open(struct a2a_server *server, void (*ended)(struct a2a_server *server),
+                    struct a2a_stdio **ret, struct err *err)
 {
 	static const struct loop_stream_events events = {
 		.data = stdio_data, .end = stdio_ended, .broken = stdio_ended,
@@ -114,6 +118,7 @@ bool a2a_stdio_open(struct a2a_server *server, struct a2a_stdio **ret, struct er
 	const char *name = server->options->caller ? server->options->caller : "token";
 
 	stdio->server = server;
+	stdio->ended = ended;
 	stdio->caller = a2a_callers_find(server->callers, name);
 	rpc_reader_init(&stdio->reader, LIMIT_A2A_BODY_BYTES);
 	*ret = stdio;

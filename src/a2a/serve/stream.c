@@ -9,12 +9,13 @@
 #include "data/json.h"
 #include "net/http/sse.h"
 
-static struct a2a_exchange *exchange_of(const struct a2a_order *order)
+static struct a2a_served_request *exchange_of(const struct a2a_order *order)
 {
-	return (struct a2a_exchange *)((char *)order - offsetof(struct a2a_exchange, order));
+	return (struct a2a_served_request *)((char *)order -
+	                                     offsetof(struct a2a_served_request, order));
 }
 
-static void exchange_free(struct a2a_exchange *exchange)
+static void exchange_free(struct a2a_served_request *exchange)
 {
 	struct a2a_order *order = &exchange->order;
 
@@ -29,13 +30,13 @@ static void exchange_free(struct a2a_exchange *exchange)
 
 /* ---- over HTTP -------------------------------------------------------------------------- */
 
-static void http_sink_answer(struct a2a_exchange *exchange, unsigned status, struct buf *text)
+static void http_sink_answer(struct a2a_served_request *exchange, unsigned status, struct buf *text)
 {
 	if (exchange->order.http)
 		http_answer(exchange->order.http, status, exchange->form->type(exchange), text);
 }
 
-static void http_sink_piece(struct a2a_exchange *exchange, struct span text, uint64_t number)
+static void http_sink_piece(struct a2a_served_request *exchange, struct span text, uint64_t number)
 {
 	_cleanup_buf_ struct buf event = BUF_INIT(LIMIT_STREAM_BACKLOG);
 	struct http_request *request = exchange->order.http;
@@ -50,7 +51,7 @@ static void http_sink_piece(struct a2a_exchange *exchange, struct span text, uin
 	http_stream_write(request, buf_view(&event));
 }
 
-static void http_sink_end(struct a2a_exchange *exchange)
+static void http_sink_end(struct a2a_served_request *exchange)
 {
 	struct http_request *request = exchange->order.http;
 
@@ -61,7 +62,7 @@ static void http_sink_end(struct a2a_exchange *exchange)
 	http_stream_end(request);
 }
 
-static bool http_sink_is_slow(const struct a2a_exchange *exchange)
+static bool http_sink_is_slow(const struct a2a_served_request *exchange)
 {
 	const struct http_request *request = exchange->order.http;
 
@@ -76,19 +77,19 @@ static const struct a2a_sink http_sink = {
 /* As a2a_held.closed. */
 static void exchange_closed(struct a2a_held *held)
 {
-	a2a_exchange_leave((struct a2a_exchange *)held);
+	a2a_exchange_leave((struct a2a_served_request *)held);
 }
 
 /* As a2a_held.drained. */
 static void exchange_drained(struct a2a_held *held)
 {
-	struct a2a_exchange *exchange = (struct a2a_exchange *)held;
+	struct a2a_served_request *exchange = (struct a2a_served_request *)held;
 
 	if (exchange->order.drained)
 		exchange->order.drained(&exchange->order);
 }
 
-void a2a_exchange_leave(struct a2a_exchange *exchange)
+void a2a_exchange_leave(struct a2a_served_request *exchange)
 {
 	struct a2a_order *order = &exchange->order;
 
@@ -113,7 +114,7 @@ static void exchange_print(const json_t *value, struct buf *text)
 /* As a2a_order.answer. */
 static void exchange_answer(struct a2a_order *order, json_t *result)
 {
-	struct a2a_exchange *exchange = exchange_of(order);
+	struct a2a_served_request *exchange = exchange_of(order);
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
 	json_auto_t *canonical = result;
 	json_auto_t *whole = exchange->form->result(
@@ -127,7 +128,7 @@ static void exchange_answer(struct a2a_order *order, json_t *result)
 /* As a2a_order.refuse. */
 static void exchange_refuse(struct a2a_order *order, struct a2a_fault *fault)
 {
-	struct a2a_exchange *exchange = exchange_of(order);
+	struct a2a_served_request *exchange = exchange_of(order);
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
 	json_auto_t *whole = exchange->form->fault(exchange, fault);
 	const unsigned status = a2a_fault_http(fault);
@@ -149,7 +150,7 @@ static void exchange_refuse(struct a2a_order *order, struct a2a_fault *fault)
 /* As a2a_order.event. */
 static void exchange_event(struct a2a_order *order, const json_t *response, uint64_t number)
 {
-	struct a2a_exchange *exchange = exchange_of(order);
+	struct a2a_served_request *exchange = exchange_of(order);
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
 	json_auto_t *whole =
 		exchange->form->result(exchange, a2a_version_event(order->version, response));
@@ -162,7 +163,7 @@ static void exchange_event(struct a2a_order *order, const json_t *response, uint
 /* As a2a_order.end. */
 static void exchange_end(struct a2a_order *order)
 {
-	struct a2a_exchange *exchange = exchange_of(order);
+	struct a2a_served_request *exchange = exchange_of(order);
 
 	exchange->sink->end(exchange);
 	exchange_free(exchange);
@@ -171,17 +172,17 @@ static void exchange_end(struct a2a_order *order)
 /* As a2a_order.is_slow. */
 static bool exchange_is_slow(const struct a2a_order *order)
 {
-	const struct a2a_exchange *exchange = exchange_of(order);
+	const struct a2a_served_request *exchange = exchange_of(order);
 
 	return exchange->sink->is_slow(exchange);
 }
 
 /* ---- the beginning ---------------------------------------------------------------------- */
 
-struct a2a_exchange *a2a_exchange_new(struct a2a_server *server, struct a2a_caller *caller,
+struct a2a_served_request *a2a_exchange_new(struct a2a_server *server, struct a2a_caller *caller,
                                       struct http_request *request, const struct a2a_form *form)
 {
-	struct a2a_exchange *exchange = mem_alloc(1, sizeof(*exchange));
+	struct a2a_served_request *exchange = mem_alloc(1, sizeof(*exchange));
 
 	exchange->held = (struct a2a_held){ exchange_closed, exchange_drained };
 	exchange->form = form;
@@ -205,7 +206,7 @@ static bool params_check_tenant(const json_t *params, struct a2a_fault *fault)
 	return false;
 }
 
-void a2a_exchange_begin(struct a2a_exchange *exchange, enum a2a_operation operation,
+void a2a_exchange_begin(struct a2a_served_request *exchange, enum a2a_operation operation,
                         const json_t *params)
 {
 	struct a2a_order *order = &exchange->order;
@@ -221,7 +222,7 @@ void a2a_exchange_begin(struct a2a_exchange *exchange, enum a2a_operation operat
 	a2a_order_begin(order);
 }
 
-void a2a_exchange_refuse(struct a2a_exchange *exchange, struct a2a_fault *fault)
+void a2a_exchange_refuse(struct a2a_served_request *exchange, struct a2a_fault *fault)
 {
 	exchange_refuse(&exchange->order, fault);
 }

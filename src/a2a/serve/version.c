@@ -13,11 +13,11 @@
 
 /* ---- names and words -------------------------------------------------------------- */
 
-struct word {
+struct version_word {
 	const char *old, *canonical;
 };
 
-static const struct word states[] = {
+static const struct version_word states[] = {
 	{ "submitted", "TASK_STATE_SUBMITTED" }, { "working", "TASK_STATE_WORKING" },
 	{ "completed", "TASK_STATE_COMPLETED" }, { "failed", "TASK_STATE_FAILED" },
 	{ "canceled", "TASK_STATE_CANCELED" }, { "input-required", "TASK_STATE_INPUT_REQUIRED" },
@@ -25,12 +25,12 @@ static const struct word states[] = {
 	{ "unknown", "TASK_STATE_UNSPECIFIED" }, { NULL, NULL },
 };
 
-static const struct word roles[] = {
+static const struct version_word roles[] = {
 	{ "user", "ROLE_USER" }, { "agent", "ROLE_AGENT" }, { NULL, NULL },
 };
 
 /* The other word of a pair; a value that is none stays. */
-static json_t *word_change(const struct word *words, const json_t *value, bool to_old)
+static json_t *word_change(const struct version_word *words, const json_t *value, bool to_old)
 {
 	for (; words->old; words++)
 		if (span_eq(json_span(value), span_str(to_old ? words->canonical : words->old)))
@@ -50,7 +50,7 @@ static void member_set(json_t *object, const char *name, json_t *value)
 	json_object_set_new(object, name, value);
 }
 
-static void member_change_word(json_t *object, const char *name, const struct word *words,
+static void member_change_word(json_t *object, const char *name, const struct version_word *words,
                                bool to_old)
 {
 	const json_t *value = json_object_get(object, name);
@@ -97,7 +97,7 @@ static void member_rename(json_t *object, const char *name, const char *other)
 /* The file of a part: {bytes | uri, mimeType, name}. */
 static void part_take_file(json_t *part, const json_t *file)
 {
-	static const struct word names[] = {
+	static const struct version_word names[] = {
 		{ "bytes", "raw" }, { "fileWithBytes", "raw" }, { "file_with_bytes", "raw" },
 		{ "uri", "url" }, { "fileWithUri", "url" }, { "file_with_uri", "url" },
 		{ "mimeType", "mediaType" }, { "mime_type", "mediaType" }, { "name", "filename" },
@@ -168,7 +168,8 @@ static json_t *configuration_in(const json_t *value)
 	const json_t *blocking = json_object_get(configuration, "blocking");
 
 	if (json_is_boolean(blocking))
-		member_set(configuration, "returnImmediately", json_boolean(!json_is_true(blocking)));
+		member_set(configuration, "returnImmediately",
+		           json_boolean(!json_is_true(blocking)));
 	else if (blocking)
 		json_object_set(configuration, "returnImmediately", (json_t *)blocking);
 	json_object_del(configuration, "blocking");
@@ -272,7 +273,7 @@ static json_t *kind_first(const char *kind, const json_t *value)
 /* Names of a file that canonical parts have. */
 static json_t *file_part_out(const json_t *value)
 {
-	static const struct word names[] = {
+	static const struct version_word names[] = {
 		{ "bytes", "raw" }, { "uri", "url" }, { "mimeType", "mediaType" },
 		{ "name", "filename" },
 	};
@@ -482,7 +483,7 @@ json_t *a2a_version_task(enum a2a_version version, const json_t *task)
 /* {"httpAuthSecurityScheme": {...}} is {"type": "http", ...}. */
 static json_t *scheme_out(const json_t *value)
 {
-	static const struct word types[] = {
+	static const struct version_word types[] = {
 		{ "apiKey", "apiKeySecurityScheme" }, { "http", "httpAuthSecurityScheme" },
 		{ "oauth2", "oauth2SecurityScheme" }, { "mutualTLS", "mtlsSecurityScheme" },
 		{ "openIdConnect", "openIdConnectSecurityScheme" },
@@ -602,7 +603,8 @@ json_t *a2a_version_result(enum a2a_version version, enum a2a_operation operatio
                            const json_t *result)
 {
 	static json_t *(*const changes[A2A_OPERATION_COUNT])(const json_t *value) = {
-		[A2A_SEND] = response_out, [A2A_STREAM] = response_out, [A2A_SUBSCRIBE] = response_out,
+		[A2A_SEND] = response_out, [A2A_STREAM] = response_out,
+		[A2A_SUBSCRIBE] = response_out,
 		[A2A_GET_TASK] = task_out, [A2A_CANCEL_TASK] = task_out,
 		[A2A_LIST_TASKS] = list_tasks_out, [A2A_PUSH_CREATE] = push_out,
 		[A2A_PUSH_GET] = push_out, [A2A_PUSH_LIST] = push_list_out,

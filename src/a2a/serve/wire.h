@@ -30,7 +30,7 @@ enum a2a_message {
 	A2A_MESSAGE_STATUS, A2A_MESSAGE_ARTIFACT, A2A_MESSAGE_STATUS_UPDATE,
 	A2A_MESSAGE_ARTIFACT_UPDATE, A2A_MESSAGE_STREAM_RESPONSE, A2A_MESSAGE_COUNT,
 };
-/* Reads ProtoJSON as its specification wants a parser to: names in both cases, null as absent,
+/* Reads ProtoJSON as its specification requires of a parser: names in both cases, null as absent,
  * numbers as strings, enums by name or number, base64 of both alphabets; members that are not known
  * are left out, but for those of Struct and Value.  *ret is canonical, a new reference.  False: the
  * fault PARAMS with a line for each field that is wrong, LIMIT_A2A_VIOLATIONS at most. */
@@ -65,26 +65,26 @@ json_t *a2a_card_make(struct a2a_server *server, const char *origin, bool extend
 
 /* ---- stream.c: one order, and how its answer goes out ---------------------------------- */
 
-struct a2a_exchange;
+struct a2a_served_request;
 
 /* How a binding words an answer; all give new references. */
 struct a2a_form {
 	/* Takes `result`, which is in its version's form. */
-	json_t *(*result)(const struct a2a_exchange *exchange, json_t *result);
-	json_t *(*fault)(const struct a2a_exchange *exchange, const struct a2a_fault *fault);
-	/* The media type of an answer, and whether faults have an HTTP status of their own. */
-	const char *(*type)(const struct a2a_exchange *exchange);
+	json_t *(*result)(const struct a2a_served_request *exchange, json_t *result);
+	json_t *(*fault)(const struct a2a_served_request *exchange, const struct a2a_fault *fault);
+	/* The media type of an answer, and whether faults change the HTTP status. */
+	const char *(*type)(const struct a2a_served_request *exchange);
 	bool has_status;
 };
 
 /* Where it goes. */
 struct a2a_sink {
 	/* The whole answer; takes the text. */
-	void (*answer)(struct a2a_exchange *exchange, unsigned status, struct buf *text);
+	void (*answer)(struct a2a_served_request *exchange, unsigned status, struct buf *text);
 	/* A piece of a stream, whose first one begins it; `number`: of the event, 0 without. */
-	void (*piece)(struct a2a_exchange *exchange, struct span text, uint64_t number);
-	void (*end)(struct a2a_exchange *exchange);
-	bool (*is_slow)(const struct a2a_exchange *exchange);
+	void (*piece)(struct a2a_served_request *exchange, struct span text, uint64_t number);
+	void (*end)(struct a2a_served_request *exchange);
+	bool (*is_slow)(const struct a2a_served_request *exchange);
 };
 
 /* What an HTTP request's data points to, as the first member of what it is. */
@@ -93,7 +93,7 @@ struct a2a_held {
 	void (*drained)(struct a2a_held *held); /* may be NULL */
 };
 
-struct a2a_exchange {
+struct a2a_served_request {
 	struct a2a_held held;          /* the first member */
 	struct a2a_order order;
 	const struct a2a_form *form;
@@ -105,16 +105,16 @@ struct a2a_exchange {
 
 /* One for an HTTP request (the caller's reference is taken over), or for another sink
  * (request NULL). */
-struct a2a_exchange *a2a_exchange_new(struct a2a_server *server, struct a2a_caller *caller,
+struct a2a_served_request *a2a_exchange_new(struct a2a_server *server, struct a2a_caller *caller,
                                       struct http_request *request,
                                       const struct a2a_form *form);
 /* Reads the params (borrowed) of the operation, and begins it: ends the exchange at some time. */
-void a2a_exchange_begin(struct a2a_exchange *exchange, enum a2a_operation operation,
+void a2a_exchange_begin(struct a2a_served_request *exchange, enum a2a_operation operation,
                         const json_t *params);
 /* Ends it with a fault, which is released. */
-void a2a_exchange_refuse(struct a2a_exchange *exchange, struct a2a_fault *fault);
-/* Its client is gone. */
-void a2a_exchange_leave(struct a2a_exchange *exchange);
+void a2a_exchange_refuse(struct a2a_served_request *exchange, struct a2a_fault *fault);
+/* Its client has left. */
+void a2a_exchange_leave(struct a2a_served_request *exchange);
 
 /* ---- rpc.c, rest.c: the bindings ------------------------------------------------------ */
 
@@ -122,14 +122,14 @@ extern const struct a2a_form a2a_rpc_form, a2a_rest_form;
 
 /* A JSON-RPC request, for an exchange whose order has the version that its headers say;
  * `version_given`: they did. */
-void a2a_rpc_take(struct a2a_exchange *exchange, struct span body, bool version_given);
+void a2a_rpc_take(struct a2a_served_request *exchange, struct span body, bool version_given);
 
 struct a2a_rest_route;
 /* The route of a path below the base path; NULL: there is none, and *ret_allowed has the methods
  * that the path has (NULL: it is no path of this binding). */
 const struct a2a_rest_route *a2a_rest_find(const char *method, const char *path,
                                            const char **ret_allowed);
-void a2a_rest_take(struct a2a_exchange *exchange, const struct a2a_rest_route *route,
+void a2a_rest_take(struct a2a_served_request *exchange, const struct a2a_rest_route *route,
                    const char *path, struct span body);
 
 /* ---- fields.c: queries ---------------------------------------------------------------- */
@@ -144,16 +144,13 @@ struct a2a_route_table;
 /* Fills routes, explain and data of the options; freed after the server. */
 struct a2a_route_table *a2a_route_open(struct a2a_server *server, struct http_options *http);
 void a2a_route_free(struct a2a_route_table *table);
-/* A JSON body with its type, or a fault. */
-void a2a_http_answer(struct http_request *request, unsigned status, const char *type,
-                     const json_t *value);
-void a2a_http_refuse(struct http_request *request, struct a2a_fault *fault);
 
 /* ---- stdio.c -------------------------------------------------------------------------- */
 
-/* Serves one caller on standard input and output until its end. */
+/* Serves one caller on standard input and output; `ended`: its input has, once. */
 struct a2a_stdio;
-bool a2a_stdio_open(struct a2a_server *server, struct a2a_stdio **ret, struct err *err);
+bool a2a_stdio_open(struct a2a_server *server, void (*ended)(struct a2a_server *server),
+                    struct a2a_stdio **ret, struct err *err);
 void a2a_stdio_free(struct a2a_stdio *stdio);
 
 /* ---- serve.c -------------------------------------------------------------------------- */
@@ -165,8 +162,8 @@ struct a2a_wire {
 	struct a2a_route_table *routes;
 	struct a2a_stdio *stdio;
 	char *origin;                   /* "http://127.0.0.1:8080" */
-	const char **hosts;             /* owned array: names that requests may have as their Host */
-	char *public_host, *name;       /* owned: that of the public URL; the address, as in a Host */
+	const char **hosts;             /* owned array: names that a Host may have */
+	char *public_host, *name;       /* owned: of the public URL; the address as a Host */
 	struct settings *settings;      /* the user's own; NULL: there are none */
 	struct a2a_signer *signer;      /* of cards; NULL: they are not signed */
 	int signal;                     /* that ends it; 0: none yet */
@@ -176,7 +173,4 @@ struct a2a_wire {
 void a2a_route_sign(const struct a2a_server *server, const char *origin, json_t *card);
 /* The card that callers get; a new reference. */
 json_t *a2a_route_extended_card(const struct a2a_order *order);
-/* As after a signal. */
-void a2a_serve_end(struct a2a_server *server, int signal);
-
 #endif

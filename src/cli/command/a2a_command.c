@@ -99,7 +99,8 @@ static bool a2a_read_folders(struct a2a_command *command, struct err *err)
 		command->folders[i] = realpath(name, NULL);
 		if (!command->folders[i])
 			return err_set(err, ERR_FILE_NOT_FOUND,
-			               "The workspace %.200s is missing, or cannot be opened.", name);
+			               "The workspace %.200s is missing, or cannot be opened.",
+			               name);
 	}
 	command->options.folders = (const char *const *)command->folders;
 	return true;
@@ -119,7 +120,8 @@ static bool a2a_read_pem(const struct invocation *invocation, enum flag_id id, c
 		return false;
 	read = file_text_span(&text);
 	if (!read.len || memchr(read.data, '\0', read.len))
-		return err_set(err, ERR_INVALID_ARGUMENT, "%s is missing, or is no PEM file.", path);
+		return err_set(err, ERR_INVALID_ARGUMENT, "%s is missing, or is no PEM file.",
+		               path);
 	*ret = mem_dup(read.data, read.len);
 	return true;
 }

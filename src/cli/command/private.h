@@ -156,8 +156,8 @@ enum token_source {
 };
 /* The bearer token of a server; the caller frees *ret.  `file` (may be NULL) is preferred to the
  * environment's `variable`.  PERMISSION_DENIED: others than its owner can read the file.
- * INVALID_ARGUMENT: a token that cannot stand in a header: 16 to 512 of the characters that RFC 6750
- * allows are wanted. */
+ * INVALID_ARGUMENT: a token that cannot stand in a header: it has 16 to 512 of the characters that
+ * RFC 6750 allows. */
 bool command_token(const char *file, const char *variable, char **ret,
                    enum token_source *ret_source, struct err *err);
 /* `hasp serve a2a`, until a signal ends it. The exit code. */

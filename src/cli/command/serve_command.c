@@ -300,66 +300,69 @@ static void service_stop(struct service *service)
 /* What is served. */
 enum served { SERVED_MCP = 1, SERVED_WEB = 2, SERVED_A2A = 4 };
 
+/* Whose a flag is, if it is not that of all. */
+static const struct {
+	enum flag_id id;
+	const char *name;
+	unsigned whose; /* of enum served */
+} served_flags[] = {
+	{ FLAG_PORT, "port", SERVED_WEB | SERVED_A2A },
+	{ FLAG_LISTEN, "listen", SERVED_WEB | SERVED_A2A },
+	{ FLAG_SOCKET, "socket", SERVED_WEB },
+	{ FLAG_TLS, "tls", SERVED_WEB | SERVED_A2A },
+	{ FLAG_CERTIFICATE, "certificate", SERVED_WEB | SERVED_A2A },
+	{ FLAG_KEY, "key", SERVED_WEB | SERVED_A2A },
+	{ FLAG_MODEL, "model", SERVED_WEB | SERVED_A2A },
+	{ FLAG_HTTP, "http", SERVED_MCP },
+	{ FLAG_TOKEN_FILE, "token-file", SERVED_MCP | SERVED_A2A },
+	{ FLAG_NO_TOKEN, "no-token", SERVED_MCP | SERVED_A2A },
+	{ FLAG_ALLOW_ORIGIN, "allow-origin", SERVED_MCP },
+	{ FLAG_TOOLS, "tools", SERVED_MCP },
+	{ FLAG_EXCLUDE_TOOLS, "exclude-tools", SERVED_MCP },
+	{ FLAG_READ_ONLY, "read-only", SERVED_MCP },
+	{ FLAG_TOOL_NAME, "tool-name", SERVED_MCP },
+	{ FLAG_TOOL_PREFIX, "tool-prefix", SERVED_MCP },
+	{ FLAG_CONFIRM, "confirm", SERVED_MCP },
+	{ FLAG_RETURN_CONTENT, "return-content", SERVED_MCP },
+	{ FLAG_ROOT, "root", SERVED_MCP },
+	{ FLAG_ANSWER_TOKENS, "answer-tokens", SERVED_MCP },
+	{ FLAG_OUTPUT_SCHEMAS, "output-schemas", SERVED_MCP },
+	{ FLAG_HOOKS, "hooks", SERVED_MCP },
+	{ FLAG_CLIENT_CA, "client-ca", SERVED_A2A },
+	{ FLAG_WORKSPACE, "workspace", SERVED_A2A },
+	{ FLAG_BASE_PATH, "base-path", SERVED_A2A },
+	{ FLAG_PUBLIC_URL, "public-url", SERVED_A2A },
+	{ FLAG_PROXY, "proxy", SERVED_A2A },
+	{ FLAG_TASKS, "tasks", SERVED_A2A },
+	{ FLAG_RUNNER, "runner", SERVED_A2A },
+	{ FLAG_STDIO, "stdio", SERVED_A2A },
+	{ FLAG_CALLER, "caller", SERVED_A2A },
+	{ FLAG_WEB, "web", SERVED_A2A },
+	{ FLAG_WEB_PORT, "web-port", SERVED_A2A },
+	{ FLAG_APPROVAL_MODE, "approval-mode", SERVED_A2A },
+	{ FLAG_YOLO, "yolo", SERVED_A2A },
+	{ FLAG_ALLOWED_TOOLS, "allowed-tools", SERVED_A2A },
+	{ FLAG_POLICY, "policy", SERVED_A2A },
+	{ FLAG_ADMIN_POLICY, "admin-policy", SERVED_A2A },
+	{ FLAG_IGNORE_UNKNOWN, "ignore-unknown-rules", SERVED_A2A },
+	{ FLAG_SKIP_TRUST, "skip-trust", SERVED_A2A },
+	{ FLAG_IGNORE_ENV, "ignore-env", SERVED_A2A },
+	{ FLAG_RECORD, "record", SERVED_A2A },
+	{ FLAG_REPLAY, "fake-responses", SERVED_A2A },
+	{ FLAG_EXTENSIONS, "extensions", SERVED_A2A },
+	{ FLAG_MCP_NAMES, "allowed-mcp-server-names", SERVED_A2A },
+};
+
 /* Flags of one, named with another. */
 static bool check_what(const struct invocation *invocation, enum served what, struct err *err)
 {
-	static const struct {
-		enum flag_id id;
-		const char *name;
-		unsigned whose; /* of enum served */
-	} rows[] = {
-		{ FLAG_PORT, "port", SERVED_WEB | SERVED_A2A },
-		{ FLAG_LISTEN, "listen", SERVED_WEB | SERVED_A2A },
-		{ FLAG_SOCKET, "socket", SERVED_WEB },
-		{ FLAG_TLS, "tls", SERVED_WEB | SERVED_A2A },
-		{ FLAG_CERTIFICATE, "certificate", SERVED_WEB | SERVED_A2A },
-		{ FLAG_KEY, "key", SERVED_WEB | SERVED_A2A },
-		{ FLAG_MODEL, "model", SERVED_WEB | SERVED_A2A },
-		{ FLAG_HTTP, "http", SERVED_MCP },
-		{ FLAG_TOKEN_FILE, "token-file", SERVED_MCP | SERVED_A2A },
-		{ FLAG_NO_TOKEN, "no-token", SERVED_MCP | SERVED_A2A },
-		{ FLAG_ALLOW_ORIGIN, "allow-origin", SERVED_MCP },
-		{ FLAG_TOOLS, "tools", SERVED_MCP },
-		{ FLAG_EXCLUDE_TOOLS, "exclude-tools", SERVED_MCP },
-		{ FLAG_READ_ONLY, "read-only", SERVED_MCP },
-		{ FLAG_TOOL_NAME, "tool-name", SERVED_MCP },
-		{ FLAG_TOOL_PREFIX, "tool-prefix", SERVED_MCP },
-		{ FLAG_CONFIRM, "confirm", SERVED_MCP },
-		{ FLAG_RETURN_CONTENT, "return-content", SERVED_MCP },
-		{ FLAG_ROOT, "root", SERVED_MCP },
-		{ FLAG_ANSWER_TOKENS, "answer-tokens", SERVED_MCP },
-		{ FLAG_OUTPUT_SCHEMAS, "output-schemas", SERVED_MCP },
-		{ FLAG_HOOKS, "hooks", SERVED_MCP },
-		{ FLAG_CLIENT_CA, "client-ca", SERVED_A2A },
-		{ FLAG_WORKSPACE, "workspace", SERVED_A2A },
-		{ FLAG_BASE_PATH, "base-path", SERVED_A2A },
-		{ FLAG_PUBLIC_URL, "public-url", SERVED_A2A },
-		{ FLAG_PROXY, "proxy", SERVED_A2A },
-		{ FLAG_TASKS, "tasks", SERVED_A2A },
-		{ FLAG_RUNNER, "runner", SERVED_A2A },
-		{ FLAG_STDIO, "stdio", SERVED_A2A },
-		{ FLAG_CALLER, "caller", SERVED_A2A },
-		{ FLAG_WEB, "web", SERVED_A2A },
-		{ FLAG_WEB_PORT, "web-port", SERVED_A2A },
-		{ FLAG_APPROVAL_MODE, "approval-mode", SERVED_A2A },
-		{ FLAG_YOLO, "yolo", SERVED_A2A },
-		{ FLAG_ALLOWED_TOOLS, "allowed-tools", SERVED_A2A },
-		{ FLAG_POLICY, "policy", SERVED_A2A },
-		{ FLAG_ADMIN_POLICY, "admin-policy", SERVED_A2A },
-		{ FLAG_IGNORE_UNKNOWN, "ignore-unknown-rules", SERVED_A2A },
-		{ FLAG_SKIP_TRUST, "skip-trust", SERVED_A2A },
-		{ FLAG_IGNORE_ENV, "ignore-env", SERVED_A2A },
-		{ FLAG_RECORD, "record", SERVED_A2A },
-		{ FLAG_REPLAY, "fake-responses", SERVED_A2A },
-		{ FLAG_EXTENSIONS, "extensions", SERVED_A2A },
-		{ FLAG_MCP_NAMES, "allowed-mcp-server-names", SERVED_A2A },
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (!(rows[i].whose & what) && invocation_has(invocation, rows[i].id))
+	for (size_t i = 0; i < ARRAY_LEN(served_flags); i++)
+		if (!(served_flags[i].whose & what) &&
+		    invocation_has(invocation, served_flags[i].id))
 			return err_set(err, ERR_INVALID_ARGUMENT, "--%s is for hasp serve %s.",
-			               rows[i].name, rows[i].whose & SERVED_MCP ? "mcp" :
-			               rows[i].whose & SERVED_WEB ? "web" : "a2a");
+			               served_flags[i].name,
+			               served_flags[i].whose & SERVED_MCP ? "mcp" :
+			               served_flags[i].whose & SERVED_WEB ? "web" : "a2a");
 	return true;
 }
 

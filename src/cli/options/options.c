@@ -317,8 +317,9 @@ static const struct flag serve_flags[] = {
 	{ .id = FLAG_WORKSPACE, .name = "workspace", .repeatable = true,
 	  .value = { "DIR", COMPLETE_FOLDER, NULL },
 	  .help = "a2a: a folder that tasks may name (default: the current one alone)",
-	  .man = "a2a: a folder that tasks may work in. May be repeated; the first is that of tasks "
-		 "that name none. The default is the current folder. No task reaches any other." },
+	  .man = "a2a: a folder that tasks may work in. May be repeated; the first is that of "
+		 "tasks that name none. The default is the current folder. No task reaches any "
+		 "other." },
 	{ .id = FLAG_TASKS, .name = "tasks", .value = { "N", COMPLETE_NOTHING, NULL },
 	  .help = "a2a: tasks that run at the same time (default: 4); others wait" },
 	{ .id = FLAG_BASE_PATH, .name = "base-path", .value = { "PATH", COMPLETE_NOTHING, NULL },
@@ -330,9 +331,9 @@ static const struct flag serve_flags[] = {
 	  .help = "a2a: believe Forwarded and X-Forwarded headers from this IP address" },
 	{ .id = FLAG_RUNNER, .name = "runner", .value = { "COMMAND", COMPLETE_NOTHING, NULL },
 	  .help = "a2a: start each context's agent with COMMAND, such as \"srun -N1\"",
-	  .man = "a2a: starts the agent of each context as COMMAND hasp serve a2a --stdio, and talks "
-		 "to it over its standard input and output. COMMAND is split as that of --worker "
-		 "is: it is not passed to a shell." },
+	  .man = "a2a: starts the agent of each context as COMMAND hasp serve a2a --stdio, and "
+		 "talks to it over its standard input and output. COMMAND is split as that of "
+		 "--worker is: it is not passed to a shell." },
 	{ .id = FLAG_STDIO, .name = "stdio",
 	  .help = "a2a: JSON-RPC on standard input and output, for --runner" },
 	{ .id = FLAG_CALLER, .name = "caller", .value = { "NAME", COMPLETE_NOTHING, NULL },
@@ -511,7 +512,7 @@ static const struct command commands[] = {
 	},
 	{
 		.name = "serve",
-		.summary = "serve tools to an agent (mcp), sessions to browsers (web), or be an agent (a2a)",
+		.summary = "serve tools (mcp), sessions for browsers (web), or an agent (a2a)",
 		.synopsis = serve_synopsis,
 		.text =
 			"Serves the tools, the files of the workspace and a few prompts to agents "
