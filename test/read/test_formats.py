@@ -230,9 +230,19 @@ ARCHIVES = {"a.zip": documents.package(MEMBERS), "a.tar": tar_of(MEMBERS),
             "a.tar.xz": tar_of(MEMBERS, "w:xz"), "a.cpio": documents.cpio(MEMBERS)}
 
 
-@pytest.mark.parametrize("name", ARCHIVES)
-def test_archives(make, name):
-    path = make(name, ARCHIVES[name])
+def packed(folder, name):
+    """An archive that bsdtar makes of the members, in their order."""
+    for member, content in MEMBERS.items():
+        (folder / member).parent.mkdir(exist_ok=True)
+        (folder / member).write_bytes(content)
+    kind = {"7z": "7zip", "iso": "iso9660"}[name.rpartition(".")[2]]
+    subprocess.run(["bsdtar", "--format", kind, "-cf", name, *MEMBERS], cwd=folder, check=True)
+    return (folder / name).read_bytes()
+
+
+@pytest.mark.parametrize("name", [*ARCHIVES, "a.7z"])
+def test_archives(make, tmp_path, name):
+    path = make(name, ARCHIVES[name] if name in ARCHIVES else packed(tmp_path, name))
     answer = derive(path)
     assert answer["facts"]["members"] == 3
     lines = answer["text"].splitlines()
@@ -247,6 +257,15 @@ def test_archives(make, name):
     assert asks(derive(path, "outline")) == [(member, {"member": member}) for member in MEMBERS]
     if "tar" in name:
         assert lines[0].startswith("-rw-r-----") and "2023-11-14 22:13" in lines[0]
+
+
+def test_an_image_of_a_disc(make, tmp_path):
+    """It has its folders as members, too, in its own order."""
+    path = make("a.iso", packed(tmp_path, "a.iso"))
+    rows = [line.split() for line in derive(path)["text"].splitlines()]
+    assert {row[-1]: row[1] for row in rows if row[0].startswith("-")} == {
+        name: str(len(content)) for name, content in MEMBERS.items()}
+    assert derive(path, "member=a/one.txt")["text"] == "first\nsecond\n"
 
 
 @pytest.mark.parametrize("name,pack", [("a.txt.gz", gzip.compress), ("a.txt.bz2", bz2.compress),

@@ -209,9 +209,10 @@ enum structured_op {
 bool structured_verify(const struct structured_place *place, enum structured_op op,
                        const json_t *value, const struct structured *after);
 
-/* Whether what is read of the place alone, without the rest of the text, shows that a scalar was set
- * there: `edits` lie within the old one, and what they made reads as the value and nothing else,
- * so that all before and after it means what it did.  False: only the whole text can show it. */
+/* Whether what is read of the place alone, without the rest of the text, shows that a scalar was
+ * set there: `edits` lie within the old one, and what they made reads as the value and nothing
+ * else, so that all before and after it means what it did.  False: only the whole text can show
+ * it. */
 bool structured_verify_alone(const struct structured_place *place,
                              const struct structured_edits *edits, const json_t *value,
                              struct span after);
