@@ -74,6 +74,16 @@ def test_mentions(world):
         assert [w for w in ("ALPHA", "BETA", "GAMMA", "DELTA") if w in last] == words, prompt
 
 
+def test_what_is_derived_from_a_mentioned_file_is_sent_as_text(world):
+    cells = [{"cell_type": "markdown", "metadata": {}, "source": ["# PLUM\n", "\n", "A \"quoted\" line\n"]}]
+    world.write("n.ipynb", json.dumps({"nbformat": 4, "nbformat_minor": 2, "metadata": {}, "cells": cells}))
+    parts = [part["text"] for part in world.run(HELLO, "-p", "see @n.ipynb").sent[0]["contents"][-1]["parts"]]
+    at = next(i for i, part in enumerate(parts) if part.endswith("n.ipynb:\n"))
+    facts, content = parts[at + 1].split("\n\n", 1)
+    assert json.loads(facts)["derived"]["from"] and "content" not in json.loads(facts)
+    assert '# PLUM\n\nA "quoted" line\n' in content
+
+
 def test_what_was_mentioned_can_be_edited(world):
     sha = world.write("a.txt", "alpha\n")
     done = world.run([[call("update_file", {"file_path": "a.txt", "old_content": "alpha",
