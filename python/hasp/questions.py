@@ -21,6 +21,7 @@ _TYPES: dict[str, QuestionKind] = {
 _OUTCOMES = {
     "proceed_once": "once",
     "proceed_always": "session",
+    "proceed_always_tool": "session",  # of a call of an MCP server's tool
     "proceed_always_and_save": "always",
 }
 
@@ -368,7 +369,9 @@ def response_of(question: Question, answer: Answer) -> tuple[str, dict[str, Any]
         if answer.words:
             said["message"] = answer.words
     else:
-        said["outcome"] = {word: outcome for outcome, word in _OUTCOMES.items()}[answer.allow]
+        said["outcome"] = next(
+            one for one in question.raw["outcomes"] if _OUTCOMES.get(one) == answer.allow
+        )
         if answer.words:
             said["message"] = answer.words
     return "tool-confirmation-response", said

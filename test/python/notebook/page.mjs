@@ -94,6 +94,24 @@ try {
 		await asking.getByText(done).waitFor();
 		await settled(place);
 	}
+	// What is always allowed is not asked about again, also after the kernel was interrupted in a later call.
+	const twice = await run(7);
+	const first = twice.locator(".hasp-question");
+	await first.waitFor();
+	await first.getByRole("button", { name: "Always allow" }).click();
+	await twice.getByText("Twice.").waitFor();
+	await settled(7);
+	assert.equal(await page.locator(".hasp-question:visible").count(), 0);
+	const asleep = await run(8);
+	await asleep.locator(".hasp-question").getByRole("button", { name: "Allow once" }).click();
+	await page.waitForFunction(async () => (await fetch("/files/started")).ok, null, { polling: 200 });
+	await page.evaluate(() => window.Jupyter.notebook.kernel.interrupt());
+	await settled(8);
+	const again = await run(9);
+	await again.getByText("Again.").waitFor();
+	await settled(9);
+	assert.equal(await page.locator(".hasp-question:visible").count(), 0);
+
 	const seen = page.locator(".code_cell").nth(QUESTIONS[0][0]);
 	assert.equal(await seen.locator(".output img").count(), 1, "what the code drew is shown");
 

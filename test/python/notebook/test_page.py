@@ -52,6 +52,9 @@ def notebook(folder, model):
                 cell("%%hasp Compute", id="compute"),
                 cell("%%hasp Clean up", id="remove"),
                 cell("%%hasp Say hello", id="echo"),
+                cell("%%hasp Say it twice", id="twice"),
+                cell("%%hasp Sleep", id="sleep"),
+                cell("%%hasp Say it again", id="again"),
             ],
         ),
         folder / "n.ipynb",
@@ -71,7 +74,17 @@ class Server:
     def __init__(self, tmp_path, folder):
         settings = tmp_path / "home" / ".gemini" / "settings.json"
         settings.parent.mkdir(parents=True)
-        settings.write_text(json.dumps({"mcpServers": {"fake": fake_mcp.entry()}}))
+        settings.write_text(
+            json.dumps(
+                {
+                    "mcpServers": {"fake": fake_mcp.entry()},
+                    "security": {"enablePermanentToolApproval": True},
+                }
+            )
+        )
+        settings.with_name("trustedFolders.json").write_text(
+            json.dumps({str(folder): "TRUST_FOLDER"})
+        )
         self.process = subprocess.Popen(
             [
                 sys.executable,
@@ -133,6 +146,12 @@ def test_hunks_are_taken_and_left_by_clicking(tmp_path):
             text("Removed."),
             call("mcp_fake_echo", text="hello"),
             text("Echoed."),
+            call("mcp_fake_echo", text="one"),
+            call("mcp_fake_echo", text="two"),
+            text("Twice."),
+            call("run_shell_command", command="echo > started; sleep 1000"),
+            call("mcp_fake_echo", text="three"),
+            text("Again."),
         ),
     )
     pictures = os.environ.get("HASP_PICTURES", "")
@@ -157,6 +176,8 @@ def test_hunks_are_taken_and_left_by_clicking(tmp_path):
     assert done.returncode == 0 and done.stdout.endswith("played\n"), done.stdout + done.stderr
     assert (folder / "a.txt").read_text() == OLD.replace("line 3\n", "line three\n")
     assert not (folder / "build").exists()
+    rules = list((tmp_path / "home" / ".gemini" / "policies").iterdir())
+    assert len(rules) == 1 and "echo" in rules[0].read_text()
     document = nbformat.read(folder / "n.ipynb", as_version=4)
     nbformat.validate(document)
     assert [one.id for one in document.cells[:4]] == ["begin", "edit", "markup", "add"]
