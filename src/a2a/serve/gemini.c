@@ -228,7 +228,7 @@ static json_t *gemini_display(const json_t *call, const json_t *message)
 	if (!json_is_string(json_object_get(details, "fileDiff")))
 		return json_incref(json_object_get(message, "display") ?: json_null());
 	display = json_pack("{s:b}", "isNewFile",
-	                    !json_is_string(json_object_get(details, "originalContent")));
+	                    !json_string_length(json_object_get(details, "originalContent")));
 	for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
 		value = json_object_get(details, shown[i]);
 		if (value)
@@ -288,6 +288,8 @@ void a2a_gemini_ask(struct a2a_task *task, enum bus_topic topic, const json_t *m
 	json_object_update_new(details, json_pack("{s:[s, s], s:O*}", "outcomes", "proceed_once",
 	                                          "cancel", "shown",
 	                                          json_object_get(message, "shown")));
+	if (json_is_null(json_object_get(details, "originalContent"))) /* a new file */
+		json_object_set_new(details, "originalContent", json_string(""));
 	json_object_set_new(call, "confirmationDetails", details);
 	gemini_call_say(task, call, "tool-call-confirmation", "awaiting_approval");
 	a2a_task_set(task, A2A_TASK_INPUT_REQUIRED, NULL, NULL);

@@ -134,8 +134,10 @@ const struct a2a_rest_route *a2a_rest_find(const char *method, const char *path,
 	for (size_t i = 0; i < ARRAY_LEN(routes); i++) {
 		if (!rest_fits(&routes[i], rest, is_old, ids))
 			continue;
-		if (!strcmp(routes[i].method, method))
+		if (!strcmp(routes[i].method, method)) {
+			*ret_allowed = NULL;
 			return &routes[i];
+		}
 		*ret_allowed = *ret_allowed && strcmp(*ret_allowed, routes[i].method) != 0 ?
 			"GET, POST" : routes[i].method;
 	}

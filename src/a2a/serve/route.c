@@ -300,7 +300,7 @@ static void visit_carry_out(struct a2a_visit *visit, struct a2a_caller *caller)
 	struct a2a_served_request *exchange;
 	struct a2a_fault fault = { 0 };
 
-	if (!visit_check_type(visit)) {
+	if (!visit_check_type(visit) && (visit->rest || visit->is_gemini)) {
 		http_request_set_data(request, NULL);
 		a2a_caller_unref(caller);
 		http_refuse(request, 415, "The body must be application/json or "
@@ -325,6 +325,11 @@ static void visit_carry_out(struct a2a_visit *visit, struct a2a_caller *caller)
 		a2a_fault_set(&fault, A2A_FAULT_VERSION, "A2A-Version \"%.32s\" is not supported: "
 		              "1.0 and 0.3 are.", asked);
 		exchange->order.version = A2A_V1_0;
+		a2a_exchange_refuse(exchange, &fault);
+		return;
+	}
+	if (!visit_check_type(visit)) {
+		a2a_fault_set(&fault, A2A_FAULT_CONTENT_TYPE, "The body must be application/json.");
 		a2a_exchange_refuse(exchange, &fault);
 		return;
 	}

@@ -221,7 +221,7 @@ def test_init_streams(world, client_of):
         client = gemini_client.Client(served.port, world.root, served.token)
         status, events = client.ask("POST", "/executeCommand", {"command": "init"})
         assert status == 200 and {one["jsonrpc"] for one in events} == {"2.0"}
-        results = [one["result"] for one in events]
+        results = client.approve([one["result"] for one in events])  # hasp obeys that file, so it asks
         assert label(results[0]) == "task submitted" and label(results[-1]) == "status-update state-change input-required final"
         assert world.read("GEMINI.md") == "# Fruit\n" and "Written." in json.dumps(results)
         status, events = client.ask("POST", "/executeCommand", {"command": "init"})
