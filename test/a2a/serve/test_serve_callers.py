@@ -84,20 +84,17 @@ def test_a_rule_with_its_name_permits_it(world):
 
 def test_always_is_never_an_answer(world):
     asks(world)
-    again = call("write_file", {"file_path": "other.txt", "content": "made\n"})
-    steps = [[WRITE], [again], [text("Written.")]]
-    with world.fake(steps, append_only=False) as model, serve(world, model) as served:
+    with world.fake([[WRITE]], append_only=False) as model, serve(world, model) as served:
         task = send(served)[1]["task"]
         assert task["status"]["state"] == "TASK_STATE_INPUT_REQUIRED"
         for words in ("proceed_always", "always allow", "always"):
             task = send(served, words, {"taskId": task["id"]})[1]["task"]
             assert task["status"]["state"] == "TASK_STATE_INPUT_REQUIRED", words
             assert not (world.root / "new.txt").exists()
-        task = send(served, "proceed_once", {"taskId": task["id"]})[1]["task"]
-        assert task["status"]["state"] == "TASK_STATE_INPUT_REQUIRED"
-        assert (world.root / "new.txt").exists() and not (world.root / "other.txt").exists()
-        task = send(served, "cancel", {"taskId": task["id"]})[1]["task"]
-    assert not (world.root / "other.txt").exists()
+        question = task["status"]["message"]["parts"][1]["data"]["hasp"]["question"]
+        assert question["outcomes"] == ["proceed_once", "cancel"]
+        served.ask("POST", "/tasks/%s:cancel" % task["id"], {}, **V1)
+    assert not (world.root / "new.txt").exists()
     records = [
         json.loads(line)
         for file in sorted(world.home.glob(".gemini/hasp-audit/*.jsonl"))
