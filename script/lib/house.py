@@ -30,8 +30,10 @@ FILES = "a file of the user's or of hasp's own: an error names it and its place"
 OWN = "hasp wrote or printed it"
 ARGUMENT = "an argument of the command line or of the library"
 ASKED = "asks hasp for something that may be an edit: what is not well-formed is refused"
+PROOF = "what two readers may read in two ways proves nothing"
 STRICT_JSON = {
     "a2a/serve/rest.c": ASKED, "a2a/serve/rpc.c": ASKED,
+    "a2a/serve/keys.c": PROOF, "a2a/serve/token.c": PROOF,
     "agent/checkpoint/note.c": OWN, "agent/host/isolation.c": OWN, "agent/setup/brought.c": FILES, "agent/state.c": OWN,
     "api/agent/agent.c": ARGUMENT, "api/agent/common.c": ARGUMENT, "api/agent/own_tools.c": ARGUMENT,
     "api/agent/reader.c": ARGUMENT,

@@ -18,7 +18,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parents[2]
 PAGE = TOP / "docs" / "settings.md"
 MARKS = {name: ("<!-- %s: begin -->\n" % name, "<!-- %s: end -->" % name)
-         for name in ("settings", "variables", "files", "editors", "pages")}
+         for name in ("settings", "variables", "files", "editors", "pages", "callers")}
 GROUPS = ["hasp", "model", "context", "tools", "mcp", "security", "hooks", "general", "output",
           "advanced"]  # in this order; then the others
 MERGED = {"concat": "Lists are joined.", "union": "Lists are merged.",

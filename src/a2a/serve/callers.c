@@ -153,7 +153,7 @@ static const char *const proof_names[PROOF_COUNT] = {
 	[PROOF_CERTIFICATE] = "certificate",
 };
 
-static const char *text_of(const json_t *object, const char *name)
+static const char *proof_text(const json_t *object, const char *name)
 {
 	return json_string_value(json_object_get(object, name));
 }
@@ -161,12 +161,12 @@ static const char *text_of(const json_t *object, const char *name)
 /* The keys of its issuer, which those with the same address share. */
 static bool find_keys(struct a2a_callers *callers, struct known_caller *known, struct err *err)
 {
-	const char *issuer = text_of(known->proof, "issuer"), *jwks = text_of(known->proof, "jwks");
+	const char *issuer = proof_text(known->proof, "issuer"), *jwks = proof_text(known->proof, "jwks");
 
 	for (size_t i = 0; i < callers->count; i++) {
 		const struct known_caller *other = &callers->all[i];
 
-		if (other->keys && !strcmp(text_of(other->proof, "issuer"), issuer) &&
+		if (other->keys && !strcmp(proof_text(other->proof, "issuer"), issuer) &&
 		    span_eq(json_span(json_object_get(other->proof, "jwks")), span_str(jwks))) {
 			known->keys = other->keys;
 			return true;
@@ -204,12 +204,12 @@ static bool read_proof(struct a2a_callers *callers, struct known_caller *known,
 	if (!check_caller_members(name, proof_names[known->kind], known->proof, err))
 		return false;
 	if (known->kind == PROOF_OAUTH)
-		return (text_of(known->proof, "issuer") && text_of(known->proof, "audience")) ?
+		return (proof_text(known->proof, "issuer") && proof_text(known->proof, "audience")) ?
 		       find_keys(callers, known, err) :
 		       wrong(name, "oauth", "needs issuer and audience", err);
 	print = json_object_get(known->proof, "fingerprint");
 	return !(print ? !sha256_parse(json_span(print), &known->hash) :
-	                 !text_of(known->proof, "subject")) ||
+	                 !proof_text(known->proof, "subject")) ||
 	       wrong(name, "certificate", "needs subject or fingerprint", err);
 }
 
@@ -433,7 +433,7 @@ static bool claim_is(const struct a2a_token *token, const char *claim, const cha
 /* Whether it is this caller's, apart from scopes. */
 static bool is_of_caller(const struct a2a_token *token, const json_t *proof)
 {
-	const char *subject = text_of(proof, "subject"), *client = text_of(proof, "client");
+	const char *subject = proof_text(proof, "subject"), *client = proof_text(proof, "client");
 
 	return (!subject || claim_is(token, "sub", subject)) &&
 	       (!client || claim_is(token, "client_id", client) ||
@@ -466,7 +466,7 @@ static void identify_by_token(struct identifying *asked)
 		const json_t *key;
 
 		if (known->kind != PROOF_OAUTH ||
-		    !claim_is(&asked->token, "iss", text_of(known->proof, "issuer")))
+		    !claim_is(&asked->token, "iss", proof_text(known->proof, "issuer")))
 			continue;
 		key = a2a_token_key(&asked->token, a2a_keys_now(known->keys));
 		if (waits_for_keys(asked, known, key))
@@ -477,8 +477,8 @@ static void identify_by_token(struct identifying *asked)
 			continue;
 		}
 		if (!a2a_token_verify(&asked->token, key, &why) ||
-		    !a2a_token_holds(&asked->token, text_of(known->proof, "issuer"),
-		                     text_of(known->proof, "audience"), time(NULL), &why))
+		    !a2a_token_holds(&asked->token, proof_text(known->proof, "issuer"),
+		                     proof_text(known->proof, "audience"), time(NULL), &why))
 			continue;
 		if (!is_of_caller(&asked->token, known->proof)) {
 			err_set(&why, ERR_AUTHENTICATION_FAILED,
@@ -526,7 +526,7 @@ static const struct known_caller *find_by_certificate(const struct a2a_callers *
 
 	for (size_t i = 0; i < callers->count; i++) {
 		const struct known_caller *known = &callers->all[i];
-		const char *subject = text_of(known->proof, "subject");
+		const char *subject = proof_text(known->proof, "subject");
 
 		if (known->kind != PROOF_CERTIFICATE)
 			continue;
@@ -624,7 +624,7 @@ void a2a_callers_describe(const struct a2a_callers *callers, json_t *card)
 		require(card, "mtls", json_pack("{s:{}}", "mtlsSecurityScheme"));
 	for (size_t i = 0; i < callers->count; i++) {
 		const struct known_caller *known = &callers->all[i];
-		const char *issuer = text_of(known->proof, "issuer");
+		const char *issuer = proof_text(known->proof, "issuer");
 		size_t len = issuer ? strlen(issuer) : 0;
 
 		if (known->kind != PROOF_OAUTH ||
@@ -653,7 +653,7 @@ json_t *a2a_callers_resource(const struct a2a_callers *callers, const char *orig
 
 		if (known->kind != PROOF_OAUTH)
 			continue;
-		if (!json_lists(issuers, span_str(text_of(known->proof, "issuer"))))
+		if (!json_lists(issuers, span_str(proof_text(known->proof, "issuer"))))
 			json_array_append(issuers, json_object_get(known->proof, "issuer"));
 		json_array_foreach(json_object_get(known->proof, "scopes"), k, scope)
 			if (!json_lists(scopes, json_span(scope)))

@@ -37,8 +37,10 @@ struct a2a_caller {
 	json_t *workspaces;      /* folders, canonical, or NULL: all that the server names */
 	unsigned tasks_at_once;  /* 0: the server's limit alone */
 };
+/* Another reference to it. */
 struct a2a_caller *a2a_caller_ref(struct a2a_caller *caller);
-void a2a_caller_unref(struct a2a_caller *caller); /* NULL is fine */
+/* NULL is fine. */
+void a2a_caller_unref(struct a2a_caller *caller);
 
 struct a2a_callers; /* all of them, with what proves them */
 
@@ -62,9 +64,9 @@ void a2a_callers_identify(struct a2a_callers *callers, struct http_request *requ
 struct a2a_caller *a2a_callers_named(struct a2a_callers *callers, const char *name);
 /* What the card says of it: sets "securitySchemes" and "securityRequirements" (canonical). */
 void a2a_callers_describe(const struct a2a_callers *callers, json_t *card);
+#define A2A_RESOURCE_PATH "/.well-known/oauth-protected-resource"
 /* The protected resource's metadata (RFC 9728), of this server at `origin`: for A2A_RESOURCE_PATH.
  * A new reference; NULL: no caller has an issuer. */
-#define A2A_RESOURCE_PATH "/.well-known/oauth-protected-resource"
 json_t *a2a_callers_resource(const struct a2a_callers *callers, const char *origin);
 /* Where challenges say that these metadata are; copied.  NULL: nowhere. */
 void a2a_callers_set_origin(struct a2a_callers *callers, const char *origin);

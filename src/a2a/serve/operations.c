@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "a2a/serve/push.h"
-#include "a2a/serve/wire.h"
 #include "a2a/serve/gemini.h"
 #include "a2a/serve/tasks.h"
 #include "agent/session/record.h"
@@ -575,14 +574,10 @@ static void operation_push_delete(struct a2a_order *order)
 
 static void operation_card(struct a2a_order *order)
 {
-	struct a2a_fault fault = { 0 };
-
-	if (order->server->extended_card) {
+	if (order->server->extended_card)
 		order->answer(order, order->server->extended_card(order));
-		return;
-	}
-	a2a_fault_set(&fault, A2A_FAULT_NO_EXTENDED_CARD, "%s", "");
-	order->refuse(order, &fault);
+	else
+		order_refuse_with(order, A2A_FAULT_NO_EXTENDED_CARD, "");
 }
 
 /* ---- all of them ----------------------------------------------------------------------------------- */

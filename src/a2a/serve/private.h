@@ -30,6 +30,7 @@ struct a2a_gemini;
 struct a2a_task;
 struct a2a_order;
 struct a2a_callers;
+struct a2a_order;
 struct a2a_push;
 struct a2a_tasks; /* tasks.h */
 struct a2a_work;  /* tasks.h */
@@ -45,13 +46,13 @@ struct a2a_server {
 	struct a2a_push *push;        /* NULL: no notifications */
 	const struct a2a_work *work;  /* a2a_local_work or a2a_runner_work; set before a2a_core_open */
 	void *wire;                   /* serve.c's own */
-	/* A caller's card, a new reference; NULL: there is none. serve.c's */
-	json_t *(*extended_card)(const struct a2a_order *order);
 	struct a2a_tasks *tasks;      /* all of them, and which wait */
 	size_t streams;               /* that are open; operations.c counts them */
 	bool is_ending;               /* no new tasks */
 	/* serve.c's; called once, when a2a_core_drain has nothing left to wait for. */
 	void (*drained)(struct a2a_server *server);
+	/* serve.c's: the card that callers get, a new reference; NULL: there is none. */
+	json_t *(*extended_card)(const struct a2a_order *order);
 	/* serve.c's: says something to the user who started the server; or NULL. */
 	void (*warn)(struct a2a_server *server, const char *sentence);
 };

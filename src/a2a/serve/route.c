@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "a2a/serve/gemini.h"
+#include "a2a/serve/sign.h"
 #include "a2a/serve/wire.h"
 #include "base/mem.h"
 #include "base/random.h"

@@ -9,6 +9,7 @@
 
 #include "a2a/serve/push.h"
 #include "a2a/serve/tasks.h"
+#include "a2a/serve/sign.h"
 #include "a2a/serve/wire.h"
 #include "base/mem.h"
 #include "config/settings.h"

@@ -67,9 +67,9 @@ static int canonical_order(const void *a, const void *b)
 	return (one.len > 0) - (two.len > 0);
 }
 
-static bool put_value(const json_t *value, unsigned depth, struct buf *out);
+static bool canonical_value(const json_t *value, unsigned depth, struct buf *out);
 
-static bool put_members(const json_t *object, unsigned depth, struct buf *out)
+static bool canonical_members(const json_t *object, unsigned depth, struct buf *out)
 {
 	const size_t count = json_object_size(object);
 	_cleanup_free_ const char **names = mem_alloc(count + 1, sizeof(*names));
@@ -86,13 +86,13 @@ static bool put_members(const json_t *object, unsigned depth, struct buf *out)
 		buf_str(out, i ? "," : "");
 		canonical_text(out, span_str(names[i]));
 		buf_char(out, ':');
-		ok = put_value(json_object_get(object, names[i]), depth + 1, out);
+		ok = canonical_value(json_object_get(object, names[i]), depth + 1, out);
 	}
 	buf_char(out, '}');
 	return ok;
 }
 
-static bool put_items(const json_t *array, unsigned depth, struct buf *out)
+static bool canonical_items(const json_t *array, unsigned depth, struct buf *out)
 {
 	bool ok = true;
 	size_t i;
@@ -101,21 +101,21 @@ static bool put_items(const json_t *array, unsigned depth, struct buf *out)
 	buf_char(out, '[');
 	json_array_foreach((json_t *)array, i, item) {
 		buf_str(out, i ? "," : "");
-		ok = ok && put_value(item, depth + 1, out);
+		ok = ok && canonical_value(item, depth + 1, out);
 	}
 	buf_char(out, ']');
 	return ok;
 }
 
-static bool put_value(const json_t *value, unsigned depth, struct buf *out)
+static bool canonical_value(const json_t *value, unsigned depth, struct buf *out)
 {
 	if (depth > LIMIT_A2A_DEPTH)
 		return false;
 	switch (json_typeof(value)) {
 	case JSON_OBJECT:
-		return put_members(value, depth, out);
+		return canonical_members(value, depth, out);
 	case JSON_ARRAY:
-		return put_items(value, depth, out);
+		return canonical_items(value, depth, out);
 	case JSON_STRING:
 		canonical_text(out, json_span(value));
 		return true;
@@ -134,7 +134,7 @@ static bool put_value(const json_t *value, unsigned depth, struct buf *out)
 
 bool a2a_sign_canonical(const json_t *value, struct buf *out, struct err *err)
 {
-	if (!put_value(value, 0, out))
+	if (!canonical_value(value, 0, out))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "What cannot be signed: a number that is no integer of at most 53 "
 		               "bits, or nesting deeper than %d.", LIMIT_A2A_DEPTH);

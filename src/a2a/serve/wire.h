@@ -7,7 +7,6 @@
 #include <stdbool.h>
 
 #include "a2a/serve/callers.h"
-#include "a2a/serve/sign.h"
 #include "a2a/serve/private.h"
 
 /* ---- fault.c: more of it ------------------------------------------------------------ */
@@ -157,6 +156,7 @@ void a2a_stdio_free(struct a2a_stdio *stdio);
 /* ---- serve.c -------------------------------------------------------------------------- */
 
 /* a2a_server.wire: what only these files look at. */
+struct a2a_signer; /* sign.h */
 struct a2a_wire {
 	struct http_server *http;       /* NULL: standard input and output */
 	struct a2a_route_table *routes;

@@ -5,6 +5,7 @@ import base64
 import json
 import shlex
 import subprocess
+import uuid
 
 from serving import asks, rules, serve
 
@@ -21,7 +22,7 @@ def send(served, words="Do it.", message=None, **configuration):
         "/message:send",
         {
             "message": {
-                "messageId": "m-1",
+                "messageId": str(uuid.uuid4()),
                 "role": "ROLE_USER",
                 "parts": [{"text": words}],
                 **(message or {}),
