@@ -100,7 +100,7 @@ static const struct authority_row variables[] = {
 	FLAGGED("HASP_SANDBOX", PROCESS, "--sandbox",
 	        "The sandbox's level; never weaker than hasp.sandbox.level requires."),
 	ROW("HASP_A2A_TOKEN", PROCESS,
-	    "the token that callers of `hasp serve a2a` must send"),
+	    "The token that callers of \"hasp serve a2a\" have to send."),
 	ROW("HASP_MCP_TOKEN", PROCESS,
 	    "The token that clients of \"hasp serve mcp\" have to send."),
 	ROW("HASP_*", PROCESS, "Reserved for hasp."),

@@ -46,8 +46,6 @@ struct a2a_server {
 	struct a2a_push *push;        /* NULL: no notifications */
 	const struct a2a_work *work;  /* a2a_local_work or a2a_runner_work; set before a2a_core_open */
 	void *wire;                   /* serve.c's own */
-	/* A caller's card, a new reference; NULL: there is none. serve.c's */
-	json_t *(*extended_card)(const struct a2a_order *order);
 	struct a2a_tasks *tasks;      /* all of them, and which wait */
 	size_t streams;               /* that are open; operations.c counts them */
 	bool is_ending;               /* no new tasks */
