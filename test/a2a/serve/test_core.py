@@ -77,8 +77,11 @@ class Core:
             self.read()
 
     def write(self, **line):
+        """Neither side waits for the other to read."""
         self.process.stdin.write(json.dumps(line).encode() + b"\n")
         self.process.stdin.flush()
+        while select.select([self.process.stdout], [], [], 0)[0] and self.process.poll() is None:
+            self.read()
 
     def order(self, operation, params, caller="anna", **more):
         self.number += 1
