@@ -182,8 +182,16 @@ void a2a_publish_event(struct a2a_task *task, struct a2a_publish *publish,
 
 /* ---- the end ---------------------------------------------------------------------------------------- */
 
-static void end_artifacts(struct a2a_task *task, struct a2a_publish *publish)
+/* The answer first, as it was there first. */
+static void end_artifacts(struct a2a_task *task, struct a2a_publish *publish,
+                          const struct front_event *event)
 {
+	const struct span text = json_span(json_object_get(event->message, "text"));
+
+	if (publish->has_answer)
+		answer_put(task, SPAN(""), true, true);
+	else if (text.len && event->end == AGENT_ANSWERED && !event->err && !task->gemini)
+		answer_put(task, text, false, true);
 	if (json_array_size(publish->edits))
 		a2a_task_add(task, json_pack("{s:s, s:s, s:[{s:{s:O}, s:s}]}", "artifactId", "edits",
 		                             "name", "edits", "parts", "data", "edits",
@@ -221,10 +229,6 @@ static void end_answered(struct a2a_task *task, struct a2a_publish *publish,
 {
 	const struct span text = json_span(json_object_get(event->message, "text"));
 
-	if (publish->has_answer)
-		answer_put(task, SPAN(""), true, true);
-	else if (text.len)
-		answer_put(task, text, false, true);
 	a2a_task_set(task, A2A_TASK_COMPLETED, end_message(task, publish, event, text), NULL);
 }
 
@@ -235,7 +239,7 @@ void a2a_publish_end(struct a2a_task *task, struct a2a_publish *publish,
 	const char *why = event->err ? event->err->message : json_string_length(reason) ?
 	                  json_string_value(reason) : NULL;
 
-	end_artifacts(task, publish);
+	end_artifacts(task, publish, event);
 	if (task->gemini)
 		a2a_gemini_end(task, event, canceled);
 	else if (canceled)

@@ -261,7 +261,7 @@ int main(int argc, char **argv)
 		                            .warn = probe_warn };
 	if (!loop_new(&probe.server.loop, &err) || !probe_callers(&probe.server, &err) ||
 	    !a2a_core_open(&probe.server, &err) ||
-	    !loop_stream_open(probe.server.loop, STDIN_FILENO, -1, &events, &probe, &stream, &err)) {
+	    !loop_stream_open(probe.server.loop, STDIN_FILENO, STDOUT_FILENO, &events, &probe, &stream, &err)) {
 		fprintf(stderr, "%s\n", err.message);
 		return 1;
 	}

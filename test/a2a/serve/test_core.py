@@ -77,8 +77,11 @@ class Core:
             self.read()
 
     def write(self, **line):
+        """Neither side waits for the other to read."""
         self.process.stdin.write(json.dumps(line).encode() + b"\n")
         self.process.stdin.flush()
+        while select.select([self.process.stdout], [], [], 0)[0] and self.process.poll() is None:
+            self.read()
 
     def order(self, operation, params, caller="anna", **more):
         self.number += 1
@@ -124,7 +127,7 @@ class Core:
     def until(self, task, state, caller="anna"):
         deadline = time.monotonic() + SECONDS
         while (now := self.get(task, caller))["status"]["state"] != "TASK_STATE_" + state:
-            assert time.monotonic() < deadline, now
+            assert time.monotonic() < deadline, (now["status"], len(str(now)))
             time.sleep(0.01)
         return now
 
@@ -308,7 +311,7 @@ def test_who_comes_again_gets_what_it_missed(world):
 
 
 def test_a_slow_client_loses_nothing_and_costs_no_memory(world):
-    core = world.core(text("a" * 200000))
+    core = world.core(text(" ".join(map(str, range(30000)))))
     stream = core.say("Write a lot.", operation=STREAM)
     core.write(slow=stream, **{"is": True})
     task = core.wait(stream)["event"]["task"]
@@ -485,7 +488,7 @@ def test_who_does_not_confirm_is_told_what_was_refused(world):
     core = world.core(WRITE, text("I could not write it."))
     task = core.task("Write it.")
     assert task["status"]["state"] == "TASK_STATE_COMPLETED" and not (world.root / "new.txt").exists()
-    assert "anna" in words(task["status"]["message"]) or "caller" in words(task["status"]["message"]), task
+    assert "denied by policy: write_file" in words(task["status"]["message"]), task
     core.end()
 
 
@@ -532,7 +535,7 @@ def test_edits_are_artifacts(world):
     assert after == b"one\nTWO\nthree\n", task
     artifacts = {artifact["artifactId"]: artifact["parts"][0] for artifact in task["artifacts"]}
     assert artifacts["edits"]["data"] == {"edits": [
-        {"file_path": "a.txt", "base_sha256": sha(before), "sha256": sha(after)}]}
+        {"file_path": str(world.root / "a.txt"), "base_sha256": sha(before), "sha256": sha(after)}]}
     assert artifacts["diff"]["mediaType"] == "text/x-diff"
     (world.root / "a.txt").write_bytes(before)
     subprocess.run(["patch", "-p1"], input=base64.b64decode(artifacts["diff"]["raw"]), cwd=world.root, check=True,
