@@ -78,10 +78,14 @@ class Core:
 
     def write(self, **line):
         """Neither side waits for the other to read."""
+        while True:
+            ready, free, _ = select.select([self.process.stdout], [self.process.stdin], [], SECONDS)
+            if not ready:
+                break
+            self.read()
+        assert free, "the probe reads nothing"
         self.process.stdin.write(json.dumps(line).encode() + b"\n")
         self.process.stdin.flush()
-        while select.select([self.process.stdout], [], [], 0)[0] and self.process.poll() is None:
-            self.read()
 
     def order(self, operation, params, caller="anna", **more):
         self.number += 1
