@@ -447,8 +447,8 @@
 #define LIMIT_A2A_RUNNING 4
 #define LIMIT_A2A_WAITING 1000
 #define LIMIT_A2A_WAITING_BYTES ((size_t)64 << 20)
-#define LIMIT_A2A_ASKING 64
-#define LIMIT_A2A_ASKING_MS (60u * 60 * 1000)
+#define LIMIT_A2A_QUESTIONS 64
+#define LIMIT_A2A_QUESTION_MS (60u * 60 * 1000)
 /* Bytes of a request: a message with files in base64; parts of a message, as elements of any other
  * list in a request; streams that are open, and what of each may wait for its client. */
 #define LIMIT_A2A_BODY_BYTES ((size_t)16 << 20)

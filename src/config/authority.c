@@ -400,8 +400,9 @@ static const struct authority_row callers[] = {
 	           "those named at the start and in the caller's \"workspaces\"."),
 	CALLER_ROW("configuration.acceptedOutputModes", "Which media types of artifacts it takes."),
 	CALLER_ROW("configuration.historyLength", "How many messages come with a task."),
-	CALLER_ROW("configuration.taskPushNotificationConfig", "An address that is told of a task: "
-	           "https, and of the public internet, unless hasp.a2a.push.allow names its host."),
+	CALLER_ROW("configuration.taskPushNotificationConfig", "An address that gets what happens "
+	           "to a task: https, and of the public internet, unless hasp.a2a.push.allow names "
+	           "its host."),
 	CALLER_ROW("id", "Which of its tasks is read, followed or cancelled."),
 };
 

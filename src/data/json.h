@@ -96,8 +96,8 @@ json_t *json_sha256(const struct sha256 *sum);
 json_t *json_size(uint64_t size);
 /* RFC 4648 section 4, with padding. */
 json_t *json_base64(struct span bytes);
-/* Appends the bytes of such a text (RFC 4648, section 4: with padding and nothing else). False: it is
- * none, or `out` overflowed. */
+/* Appends the bytes of such a text (RFC 4648, section 4: with padding and nothing else).  False: it
+ * is none, or `out` overflowed. */
 bool json_base64_read(struct span text, struct buf *out);
 
 /* The bytes of a string, borrowed; the empty span for anything else, NULL too. */

@@ -74,8 +74,8 @@ struct session_request {
 	const char *program;             /* as worker_options.program */
 	/* host_options has these. */
 	const char *model, *record_file, *session_id, *import_file;
-	const char *resume_file;         /* of a session that goes on, where session_open names none:
-	                                  * also one in which nothing was said yet */
+	const char *resume_file;         /* of a session that goes on, where session_open names
+	                                  * none: also one in which nothing was said yet */
 	bool interactive, watched, asks_together, checkpoints;
 	const char *const *environment;  /* of hooks; NULL: this process's, scrubbed */
 	struct cancel *cancel;

@@ -64,7 +64,7 @@ static struct a2a_caller *caller_new(const char *name)
 	return caller;
 }
 
-/* ---- the setting ------------------------------------------------------------------ */
+/* ---- the setting ----------------------------------------------------------------- */
 
 static bool wrong(const char *name, const char *member, const char *what, struct err *err)
 {
@@ -123,7 +123,7 @@ static bool member_has_shape(const json_t *value, enum shape shape)
 	return false;
 }
 
-/* Of a name that is not known nobody knows what it would have restricted. */
+/* What a name that is not known would have restricted cannot be known. */
 static bool check_caller_members(const char *name, const char *proof, const json_t *members,
                           struct err *err)
 {
@@ -161,7 +161,8 @@ static const char *proof_text(const json_t *object, const char *name)
 /* The keys of its issuer, which those with the same address share. */
 static bool find_keys(struct a2a_callers *callers, struct known_caller *known, struct err *err)
 {
-	const char *issuer = proof_text(known->proof, "issuer"), *jwks = proof_text(known->proof, "jwks");
+	const char *issuer = proof_text(known->proof, "issuer");
+	const char *jwks = proof_text(known->proof, "jwks");
 
 	for (size_t i = 0; i < callers->count; i++) {
 		const struct known_caller *other = &callers->all[i];
@@ -204,7 +205,8 @@ static bool read_proof(struct a2a_callers *callers, struct known_caller *known,
 	if (!check_caller_members(name, proof_names[known->kind], known->proof, err))
 		return false;
 	if (known->kind == PROOF_OAUTH)
-		return (proof_text(known->proof, "issuer") && proof_text(known->proof, "audience")) ?
+		return proof_text(known->proof, "issuer") &&
+		       proof_text(known->proof, "audience") ?
 		       find_keys(callers, known, err) :
 		       wrong(name, "oauth", "needs issuer and audience", err);
 	print = json_object_get(known->proof, "fingerprint");
@@ -331,7 +333,7 @@ void a2a_callers_set_origin(struct a2a_callers *callers, const char *origin)
 	callers->origin = mem_strdup(origin);
 }
 
-/* ---- who it is ---------------------------------------------------------------------- */
+/* ---- who it is ------------------------------------------------------------------- */
 
 /* One request while it is being identified. */
 struct identifying {
@@ -601,7 +603,7 @@ void a2a_callers_identify(struct a2a_callers *callers, struct http_request *requ
 	}
 }
 
-/* ---- what others may know of it ------------------------------------------------------ */
+/* ---- what others may know of it -------------------------------------------------- */
 
 static void require(json_t *card, const char *name, json_t *scheme)
 {

@@ -11,12 +11,12 @@
  *       | "certificate": {"subject"? | "fingerprint"?},
  *       "workspaces"?: [folders, of those named at the start],
  *       "confirms"?: false        // whether questions go to the caller (else to the user's fronts)
- *       "tasks"?: 4               // that run at once
+ *       "tasks"?: 4               // that run at the same time
  *     }
  *
  * The token of --token-file is the caller "token", as is everyone without a proof with --no-token;
- * a member "token" of the setting may have what a caller may, but no proof.  The rules of a caller's
- * tasks are policy_set_caller's (policy/policy.h, docs/policy.md).
+ * a member "token" of the setting may have what a caller may, but no proof.  The rules of a
+ * caller's tasks are policy_set_caller's (policy/policy.h, docs/policy.md).
  *
  * Proofs are compared as hashes, all of them each time.  A request with a proof that is wrong is
  * refused, also where none is needed.

@@ -44,9 +44,9 @@ static json_t *card_skills(void)
 		"Make the tests of src/date pass.");
 }
 
-/* What only callers get: which workspaces they may name. */
-static void card_add_workspaces(const struct a2a_server *server, json_t *skills)
+void a2a_card_extend(const struct a2a_server *server, json_t *card)
 {
+	json_t *skills = json_object_get(card, "skills");
 	const char *const *folder = server->options->folders;
 
 	for (size_t i = 0; folder && folder[i]; i++) {
@@ -61,9 +61,8 @@ static void card_add_workspaces(const struct a2a_server *server, json_t *skills)
 	}
 }
 
-json_t *a2a_card_make(struct a2a_server *server, const char *origin, bool extended)
+json_t *a2a_card_make(struct a2a_server *server, const char *origin)
 {
-	json_t *skills = card_skills();
 	json_t *card = json_pack(
 		"{s:s, s:s, s:s, s:o, s:{s:b, s:b, s:b, s:[]}, s:[s,s,s,s], s:[s,s,s], s:o}",
 		"name", "hasp", "description",
@@ -73,10 +72,8 @@ json_t *a2a_card_make(struct a2a_server *server, const char *origin, bool extend
 		true, "pushNotifications", server->push != NULL, "extendedAgentCard", true,
 		"extensions", "defaultInputModes", "text/plain", "application/json", "image/png",
 		"application/pdf", "defaultOutputModes", "text/plain", "text/x-diff",
-		"application/json", "skills", skills);
+		"application/json", "skills", card_skills());
 
-	if (extended)
-		card_add_workspaces(server, skills);
 	if (server->callers)
 		a2a_callers_describe(server->callers, card);
 	return card;

@@ -55,7 +55,7 @@ struct gemini_job {
 	struct loop_job job;
 	struct a2a_server *server;
 	struct a2a_caller *caller;    /* a reference */
-	struct http_request *request; /* NULL: its client is gone */
+	struct http_request *request; /* NULL: its client has left */
 	const struct gemini_command *command; /* NULL: `tasks` */
 	gemini_handler *run;
 	char *argument;               /* owned */
@@ -67,7 +67,7 @@ struct gemini_job {
 	json_t *answer;               /* the body; of a command that streams the prompt's text */
 };
 
-/* ---- answers ---------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------- */
 
 static void gemini_answer(struct http_request *request, unsigned status, json_t *value)
 {
@@ -107,7 +107,7 @@ static json_t *restore_message(const char *type, json_t *content)
 	                 content);
 }
 
-/* ---- commands: on a thread of the pool --------------------------------------------------- */
+/* ---- commands: on a thread of the pool ------------------------------------------- */
 
 static struct host_facts gemini_job_facts(const struct gemini_job *job)
 {
@@ -303,7 +303,7 @@ static void run_init(struct gemini_job *job)
 	command_result_release(&result);
 }
 
-/* ---- the table --------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------- */
 
 static const struct gemini_command gemini_commands[] = {
 	{ "extensions", "List the extensions that are installed", run_extensions, NULL, NULL, NULL,
@@ -358,7 +358,7 @@ static json_t *gemini_commands_of(const char *parent)
 	return list;
 }
 
-/* ---- jobs --------------------------------------------------------------------------------- */
+/* ---- jobs ------------------------------------------------------------------------ */
 
 static struct gemini_job *gemini_job_of(struct loop_job *loop_job)
 {
@@ -380,7 +380,7 @@ static void gemini_job_closed(struct a2a_held *held)
 	((struct gemini_job *)held)->request = NULL;
 }
 
-/* As loop_job.run: in a session of its own, which is not recorded: nothing is said in it. */
+/* As loop_job.run: in a separate session, which is not recorded: nothing is said in it. */
 static void gemini_job_run(struct loop_job *loop_job)
 {
 	struct gemini_job *job = gemini_job_of(loop_job);
@@ -438,7 +438,7 @@ static void gemini_job_ended(struct loop_job *loop_job)
 	gemini_job_free(job);
 }
 
-/* ---- init: a task whose events are the answer --------------------------------------------- */
+/* ---- init: a task whose events are the answer ------------------------------------ */
 
 struct gemini_stream {
 	struct a2a_held held;         /* the first member */
@@ -554,7 +554,7 @@ static void init_ended(struct loop_job *loop_job)
 	gemini_job_free(job);
 }
 
-/* ---- POST /executeCommand ----------------------------------------------------------------- */
+/* ---- POST /executeCommand -------------------------------------------------------- */
 
 static char *arguments_text(const json_t *args)
 {
@@ -605,7 +605,7 @@ static void gemini_take_command(struct a2a_server *server, struct a2a_caller *ca
 	}
 }
 
-/* ---- GET /tasks/metadata, /tasks/ID/metadata ---------------------------------------------- */
+/* ---- GET /tasks/metadata, /tasks/ID/metadata ------------------------------------- */
 
 /* Of the session that such a task has: its model, tools and servers. */
 static void run_metadata(struct gemini_job *job)
@@ -673,7 +673,7 @@ static void gemini_take_metadata(struct a2a_server *server, struct a2a_caller *c
 	gemini_job_start(job, gemini_job_ended);
 }
 
-/* ---- POST /tasks --------------------------------------------------------------------------- */
+/* ---- POST /tasks ----------------------------------------------------------------- */
 
 static void gemini_take_task(struct a2a_server *server, struct a2a_caller *caller,
                       struct http_request *request, const json_t *body)
@@ -700,7 +700,7 @@ static void gemini_take_task(struct a2a_server *server, struct a2a_caller *calle
 	a2a_fault_release(&fault);
 }
 
-/* ---- paths --------------------------------------------------------------------------------- */
+/* ---- paths ----------------------------------------------------------------------- */
 
 /* "ID" of "/tasks/ID/metadata", or NULL; the caller frees. */
 static char *metadata_id(const char *path)

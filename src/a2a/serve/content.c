@@ -34,16 +34,16 @@ static bool type_is_media(const char *type)
 	return false;
 }
 
-/* ---- parts ------------------------------------------------------------------------------ */
+/* ---- parts ----------------------------------------------------------------------- */
 
-static bool content_text(struct a2a_content *content, const json_t *part)
+static bool content_part_text(struct a2a_content *content, const json_t *part)
 {
 	if (content->said.len)
 		buf_str(&content->said, "\n\n");
 	return buf_span(&content->said, json_span(json_object_get(part, "text")));
 }
 
-static const char *part_name(const json_t *part)
+static const char *content_part_name(const json_t *part)
 {
 	const char *name = json_string_value(json_object_get(part, "filename"));
 
@@ -63,7 +63,7 @@ static bool content_data(struct a2a_content *content, const json_t *part)
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MESSAGE_BYTES);
 
 	return json_print(&text, json_object_get(part, "data"), 2) &&
-	       content_add_text(content, part_name(part), buf_view(&text));
+	       content_add_text(content, content_part_name(part), buf_view(&text));
 }
 
 static bool content_raw(struct a2a_content *content, const json_t *part, struct a2a_fault *fault)
@@ -87,7 +87,7 @@ static bool content_raw(struct a2a_content *content, const json_t *part, struct 
 		return a2a_fault_set(fault, A2A_FAULT_CONTENT_TYPE,
 		                     "Files of type %.100s are not supported: send text (UTF-8), "
 		                     "an image, audio, video or a PDF.", type ? type : "(none)");
-	return content_add_text(content, part_name(part), buf_view(&bytes));
+	return content_add_text(content, content_part_name(part), buf_view(&bytes));
 }
 
 static bool content_part(struct a2a_content *content, const json_t *part, struct a2a_fault *fault)
@@ -102,12 +102,12 @@ static bool content_part(struct a2a_content *content, const json_t *part, struct
 	else if (json_object_get(part, "data"))
 		fits = content_data(content, part);
 	else
-		fits = content_text(content, part);
+		fits = content_part_text(content, part);
 	return fits || fault->kind != A2A_FAULT_NONE ||
 	       a2a_fault_set(fault, A2A_FAULT_PARAMS, "The message is too long.");
 }
 
-/* ---- the whole ------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------- */
 
 bool a2a_content_read(const json_t *message, struct a2a_content *ret, struct a2a_fault *fault)
 {
@@ -132,4 +132,13 @@ void a2a_content_release(struct a2a_content *content)
 	buf_release(&content->piped);
 	json_decref(content->media);
 	content->media = NULL;
+}
+
+const json_t *a2a_content_settings(const json_t *message)
+{
+	const json_t *settings =
+		json_object_get(json_object_get(message, "metadata"), "coderAgent");
+
+	return span_eq(json_span(json_object_get(settings, "kind")), SPAN("agent-settings")) ?
+	               settings : NULL;
 }

@@ -56,7 +56,7 @@ static const struct a2a_fault_row *fault_row(const struct a2a_fault *fault)
 	return &rows[fault->kind ? fault->kind : A2A_FAULT_INTERNAL];
 }
 
-/* ---- made ------------------------------------------------------------------------- */
+/* ---- made ------------------------------------------------------------------------ */
 
 bool a2a_fault_set(struct a2a_fault *fault, enum a2a_fault_kind kind, const char *format, ...)
 {
@@ -132,7 +132,7 @@ void a2a_fault_release(struct a2a_fault *fault)
 	*fault = (struct a2a_fault){ 0 };
 }
 
-/* ---- said ------------------------------------------------------------------------- */
+/* ---- said ------------------------------------------------------------------------ */
 
 unsigned a2a_fault_http(const struct a2a_fault *fault)
 {

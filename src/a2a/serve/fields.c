@@ -220,7 +220,7 @@ enum a2a_message a2a_fields_of(enum a2a_operation operation)
 	return requests[operation];
 }
 
-/* ---- one value -------------------------------------------------------------------- */
+/* ---- one value ------------------------------------------------------------------- */
 
 /* Where the reader is: the path of the field, for what it says of it. */
 struct reader {
@@ -365,7 +365,7 @@ static json_t *field_read_role(struct reader *reader, const json_t *value)
 	return field_read_enum(reader, value, roles, ARRAY_LEN(roles));
 }
 
-/* ---- messages --------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------- */
 
 static json_t *field_read_message(struct reader *reader, enum a2a_message message,
                             const json_t *value);

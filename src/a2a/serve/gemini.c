@@ -17,28 +17,11 @@ struct a2a_gemini {
 	json_t *usage;     /* of the last reply; or NULL */
 };
 
-/* ---- settings --------------------------------------------------------------------------- */
-
-/* {"kind": "agent-settings", "workspacePath", ...}; NULL: there are none. */
-static const json_t *gemini_settings(const json_t *message)
-{
-	const json_t *settings =
-		json_object_get(json_object_get(message, "metadata"), "coderAgent");
-
-	return span_eq(json_span(json_object_get(settings, "kind")), SPAN("agent-settings")) ?
-	               settings : NULL;
-}
-
-const json_t *a2a_gemini_workspace(const json_t *message)
-{
-	const json_t *path = json_object_get(gemini_settings(message), "workspacePath");
-
-	return span_trim(json_span(path)).len ? path : NULL;
-}
+/* ---- settings -------------------------------------------------------------------- */
 
 bool a2a_gemini_is_asked(const json_t *message, const json_t *extensions)
 {
-	return gemini_settings(message) || json_lists(extensions, SPAN(A2A_GEMINI_URI));
+	return a2a_content_settings(message) || json_lists(extensions, SPAN(A2A_GEMINI_URI));
 }
 
 const char *a2a_gemini_state(enum a2a_task_state state)
@@ -63,7 +46,7 @@ static struct a2a_gemini *gemini_new(void)
 
 void a2a_gemini_begin(struct a2a_task *task, const json_t *message)
 {
-	const json_t *settings = gemini_settings(message);
+	const json_t *settings = a2a_content_settings(message);
 	json_t *kept = json_pack("{s:s, s:s}", "kind", "agent-settings", "workspacePath",
 	                         task->folder);
 
@@ -97,7 +80,7 @@ void a2a_gemini_free(struct a2a_gemini *gemini)
 	free(gemini);
 }
 
-/* ---- updates ---------------------------------------------------------------------------- */
+/* ---- updates --------------------------------------------------------------------- */
 
 static json_t *gemini_metadata(const struct a2a_gemini *gemini, const char *kind)
 {
@@ -138,7 +121,7 @@ static void gemini_turn(struct a2a_task *task)
 	a2a_task_set(task, A2A_TASK_WORKING, NULL, NULL);
 }
 
-/* ---- calls ------------------------------------------------------------------------------ */
+/* ---- calls ----------------------------------------------------------------------- */
 
 static const char *gemini_text(const json_t *object, const char *name)
 {
@@ -183,7 +166,7 @@ static bool call_is(const json_t *call, const char *status)
 	return !strcmp(gemini_text(call, "status"), status);
 }
 
-static void gemini_call_begins(struct a2a_task *task, const json_t *message)
+static void gemini_call_begin(struct a2a_task *task, const json_t *message)
 {
 	json_t *call;
 
@@ -272,7 +255,7 @@ static void gemini_call_ends(struct a2a_task *task, const json_t *message)
 	json_decref(call);
 }
 
-/* ---- questions -------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------- */
 
 void a2a_gemini_ask(struct a2a_task *task, enum bus_topic topic, const json_t *message)
 {
@@ -311,7 +294,7 @@ static void gemini_answered(struct a2a_task *task, const json_t *message)
 	}
 }
 
-/* ---- events ----------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------- */
 
 static void gemini_model(struct a2a_gemini *gemini, const json_t *model)
 {
@@ -368,7 +351,7 @@ static void gemini_bus(struct a2a_task *task, enum bus_topic topic, const json_t
 		gemini_thought(task, message);
 		return;
 	case BUS_TOOL_CALL:
-		gemini_call_begins(task, message);
+		gemini_call_begin(task, message);
 		return;
 	case BUS_TOOL_OUTPUT:
 		gemini_call_output(task, message);
@@ -409,7 +392,7 @@ static void gemini_failed(struct a2a_task *task, const char *why)
 	a2a_task_set(task, A2A_TASK_WORKING, a2a_task_message_text(task, "%s", why), metadata);
 }
 
-/* Why there is no answer; NULL: there is one, or a call was declined.  Borrowed. */
+/* The reason for a missing answer; NULL: there is an answer, or a call was declined.  Borrowed. */
 static const char *gemini_why(const struct front_event *event)
 {
 	const json_t *reason = json_object_get(event->message, "reason");

@@ -36,8 +36,6 @@
 
 struct a2a_gemini;
 
-/* The workspace that a message's agent settings name; borrowed; NULL: it has none. */
-const json_t *a2a_gemini_workspace(const json_t *message);
 /* Whether a task that begins with this message, whose order asked for these extensions (may be
  * NULL), is one of these. */
 bool a2a_gemini_is_asked(const json_t *message, const json_t *extensions);

@@ -3,8 +3,8 @@
  * session as any front is.
  *
  * A session is opened for the first task of its context that begins, and closed when there has been
- * none for a while: `hasp --resume` can then go on with it.  The last lines about a task are written
- * when the session is closed, or by its own record while it is open. */
+ * none for a while: `hasp --resume` can then go on with it.  The last lines about a task are
+ * written when the session is closed, or by its own record while it is open. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,9 +60,10 @@ struct a2a_run {
 static void local_take(struct a2a_local_session *session);
 static void local_close(struct a2a_local_session *session);
 
-/* ---- its record -------------------------------------------------------------------------- */
+/* ---- its record ------------------------------------------------------------------ */
 
-bool a2a_local_record(struct a2a_context *context, const json_t *line)
+/* As a2a_work.record. */
+static bool local_record(struct a2a_context *context, const json_t *line)
 {
 	struct a2a_local_session *session = context->session;
 	bool ok;
@@ -93,9 +94,9 @@ static void local_closes(void *data, struct front_session *session)
 	local_set_host(data, NULL);
 }
 
-/* ---- questions ------------------------------------------------------------------------------ */
+/* ---- questions ------------------------------------------------------------------- */
 
-static void question_free(struct local_question *question)
+static void local_question_free(struct local_question *question)
 {
 	json_decref(question->message);
 	free(question);
@@ -123,7 +124,7 @@ static void questions_drop(struct a2a_run *run)
 	while ((question = run->questions)) {
 		run->questions = question->next;
 		question_reply(run, question, a2a_question_no(question->topic));
-		question_free(question);
+		local_question_free(question);
 	}
 }
 
@@ -151,7 +152,7 @@ static void question_next(struct a2a_task *task, const char *why)
 			a2a_task_set(task, A2A_TASK_WORKING, NULL, NULL);
 		return;
 	}
-	run->patience = loop_timer_start(task->server->loop, LIMIT_A2A_ASKING_MS, 0,
+	run->patience = loop_timer_start(task->server->loop, LIMIT_A2A_QUESTION_MS, 0,
 	                                 question_out_of_patience, task);
 	if (task->gemini && !why) {
 		a2a_gemini_ask(task, (enum bus_topic)question->topic, question->message);
@@ -171,10 +172,10 @@ static void question_ask(struct a2a_task *task, const struct front_event *event)
 
 	*question = (struct local_question){ .topic = (int)event->topic,
 		                             .message = json_incref(event->message) };
-	if (run->is_canceled || task->server->tasks->asking >= LIMIT_A2A_ASKING ||
+	if (run->is_canceled || task->server->tasks->questions >= LIMIT_A2A_QUESTIONS ||
 	    !a2a_question_is_for_callers(question->topic, question->message)) {
 		question_reply(run, question, a2a_question_no(question->topic));
-		question_free(question);
+		local_question_free(question);
 		return;
 	}
 	for (link = &run->questions; *link; link = &(*link)->next)
@@ -197,12 +198,12 @@ static void question_over(struct a2a_task *task, const json_t *message)
 	if (!question)
 		return;
 	*link = question->next;
-	question_free(question);
+	local_question_free(question);
 	if (link == &run->questions)
 		question_next(task, NULL);
 }
 
-static void question_answer(struct a2a_task *task, const json_t *message)
+static void local_question_answer(struct a2a_task *task, const json_t *message)
 {
 	struct a2a_run *run = task->run;
 	struct local_question *question = run->questions;
@@ -213,14 +214,14 @@ static void question_answer(struct a2a_task *task, const json_t *message)
 	if (answer) {
 		run->questions = question->next;
 		question_reply(run, question, answer);
-		question_free(question);
+		local_question_free(question);
 	}
 	question_next(task, answer ? NULL : why);
 }
 
-/* ---- the task under way ------------------------------------------------------------------------ */
+/* ---- the task under way ---------------------------------------------------------- */
 
-static void run_free(struct a2a_task *task)
+static void local_run_free(struct a2a_task *task)
 {
 	struct a2a_run *run = task->run;
 
@@ -257,7 +258,7 @@ static void run_over(struct a2a_task *task)
 	struct a2a_local_session *session = task->run->session;
 
 	questions_drop(task->run);
-	run_free(task);
+	local_run_free(task);
 	session->task = NULL;
 	if (session->state != LOCAL_OPEN)
 		return;
@@ -274,7 +275,7 @@ static void run_failed(struct a2a_task *task, const struct err *err)
 	run_over(task);
 }
 
-static void run_prompt(struct a2a_task *task)
+static void local_run_prompt(struct a2a_task *task)
 {
 	struct a2a_run *run = task->run;
 	struct err err = ERR_INIT;
@@ -312,7 +313,7 @@ static void run_begin(struct a2a_task *task)
 	}
 	memcpy(run->trace, task->trace, sizeof(run->trace));
 	if (!json_array_size(run->content.media) && !*run->trace) {
-		run_prompt(task);
+		local_run_prompt(task);
 		return;
 	}
 	run->attach.run = run_attach;
@@ -342,7 +343,7 @@ static bool run_goes_on(struct a2a_task *task, const struct front_event *event)
 	buf_clear(&run->content.said);
 	buf_span(&run->content.said, json_span(unsent));
 	run->is_started = false;
-	run_prompt(task);
+	local_run_prompt(task);
 	return true;
 }
 
@@ -361,7 +362,7 @@ static void run_ended(struct a2a_task *task, const struct front_event *event)
 	run_over(task);
 }
 
-/* ---- events ----------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------- */
 
 static void run_interrupt(struct a2a_run *run)
 {
@@ -383,7 +384,7 @@ static void run_event(struct a2a_task *task, const struct front_event *event)
 			run_interrupt(run);
 	} else if (event->kind == FRONT_DONE && event->task == &run->attach) {
 		run->is_started = false;
-		run_prompt(task);
+		local_run_prompt(task);
 	} else if (event->kind == FRONT_ENDED && event->is_own) {
 		run_ended(task, event);
 	} else if (asks && task->caller->confirms) {
@@ -445,7 +446,7 @@ static void local_take(struct a2a_local_session *session)
 		local_take_all(session);
 }
 
-/* ---- closing ---------------------------------------------------------------------------------- */
+/* ---- closing --------------------------------------------------------------------- */
 
 static void local_free(struct a2a_local_session *session)
 {
@@ -475,7 +476,7 @@ static void local_free(struct a2a_local_session *session)
 }
 
 /* As loop_job.run: hooks of its end may take their time. */
-static void closing_run(struct loop_job *job)
+static void local_closing_run(struct loop_job *job)
 {
 	struct a2a_local_session *session =
 		(struct a2a_local_session *)((char *)job - offsetof(struct a2a_local_session, job));
@@ -484,7 +485,7 @@ static void closing_run(struct loop_job *job)
 }
 
 /* As loop_job.then. */
-static void closing_then(struct loop_job *job)
+static void local_closing_then(struct loop_job *job)
 {
 	struct a2a_local_session *session =
 		(struct a2a_local_session *)((char *)job - offsetof(struct a2a_local_session, job));
@@ -505,14 +506,14 @@ static void local_close(struct a2a_local_session *session)
 	cancel_set(&session->cancel);
 	if (before == LOCAL_LOADING) /* when that is done */
 		return;
-	session->job = (struct loop_job){ .run = closing_run, .then = closing_then };
+	session->job = (struct loop_job){ .run = local_closing_run, .then = local_closing_then };
 	loop_job_start(session->server->loop, session->server->pool, &session->job);
 }
 
-/* ---- opening ---------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------- */
 
 /* As loop_job.run. */
-static void opening_run(struct loop_job *job)
+static void local_opening_run(struct loop_job *job)
 {
 	struct a2a_local_session *session =
 		(struct a2a_local_session *)((char *)job - offsetof(struct a2a_local_session, job));
@@ -548,7 +549,7 @@ static bool local_start(struct a2a_local_session *session, struct err *err)
 }
 
 /* As loop_job.then. */
-static void opening_then(struct loop_job *job)
+static void local_opening_then(struct loop_job *job)
 {
 	struct a2a_local_session *session =
 		(struct a2a_local_session *)((char *)job - offsetof(struct a2a_local_session, job));
@@ -581,7 +582,7 @@ static void local_request(struct a2a_local_session *session)
 	request->notices = (struct notices){ 0 };
 }
 
-static struct a2a_local_session *local_open(struct a2a_context *context, struct err *err)
+static struct a2a_local_session *local_session_open(struct a2a_context *context, struct err *err)
 {
 	struct a2a_local_session *session = mem_alloc(1, sizeof(*session));
 	struct a2a_server *server = context->server;
@@ -599,12 +600,12 @@ static struct a2a_local_session *local_open(struct a2a_context *context, struct 
 	session->session = session_new(&session->request);
 	context->session = session;
 	server->tasks->work_data = session;
-	session->job = (struct loop_job){ .run = opening_run, .then = opening_then };
+	session->job = (struct loop_job){ .run = local_opening_run, .then = local_opening_then };
 	loop_job_start(server->loop, server->pool, &session->job);
 	return session;
 }
 
-/* ---- the work --------------------------------------------------------------------------------- */
+/* ---- the work -------------------------------------------------------------------- */
 
 static bool local_first(struct a2a_task *task, const json_t *message, struct a2a_fault *fault)
 {
@@ -615,15 +616,15 @@ static bool local_first(struct a2a_task *task, const json_t *message, struct a2a
 	a2a_publish_init(&run->publish);
 	task->run = run;
 	if (!a2a_content_read(message, &run->content, fault)) {
-		run_free(task);
+		local_run_free(task);
 		return false;
 	}
 	/* Recorded before the session has its file for itself: it is not to begin twice. */
 	a2a_task_set(task, A2A_TASK_WORKING, NULL, NULL);
-	run->session = context->session ? context->session : local_open(context, &err);
+	run->session = context->session ? context->session : local_session_open(context, &err);
 	if (!run->session) {
 		a2a_fault_of(fault, &err);
-		run_free(task);
+		local_run_free(task);
 		return false;
 	}
 	loop_timer_stop(run->session->idle);
@@ -668,7 +669,7 @@ static bool local_say(struct a2a_task *task, const json_t *message, struct a2a_f
 	if (!task->run)
 		return local_first(task, message, fault);
 	if (task->run->questions) {
-		question_answer(task, message);
+		local_question_answer(task, message);
 		return true;
 	}
 	return local_steer(task, message, fault);
@@ -708,5 +709,5 @@ static void local_end(struct a2a_server *server)
 
 const struct a2a_work a2a_local_work = {
 	.name = "local", .say = local_say, .cancel = local_cancel, .is_busy = local_is_busy,
-	.end = local_end,
+	.record = local_record,	.end = local_end,
 };

@@ -21,7 +21,7 @@ static const char *param_text(const struct a2a_order *order, const char *name)
 
 static void order_refuse(struct a2a_order *order, struct a2a_fault *fault)
 {
-	order->gone = NULL;
+	order->left = NULL;
 	order->drained = NULL;
 	order->refuse(order, fault);
 }
@@ -58,7 +58,7 @@ static struct a2a_task *order_task(struct a2a_order *order, const char *name)
 	return task;
 }
 
-/* ---- orders that wait for a task ----------------------------------------------------------- */
+/* ---- orders that wait for a task ------------------------------------------------- */
 
 struct a2a_waiting_order {
 	struct a2a_follower follower; /* the first member */
@@ -84,13 +84,13 @@ static struct a2a_order *waiting_leave(struct a2a_waiting_order *waiting)
 	*link = waiting->next;
 	a2a_task_unfollow(waiting->task, &waiting->follower);
 	server->streams -= waiting->is_stream;
-	order->gone = NULL;
+	order->left = NULL;
 	order->drained = NULL;
 	free(waiting);
 	return order;
 }
 
-static bool waiting_is_done(const struct a2a_waiting_order *waiting)
+static bool waiting_order_is_done(const struct a2a_waiting_order *waiting)
 {
 	return a2a_task_state_is_over(waiting->task->state) ||
 	       (!waiting->only_over && a2a_task_state_asks(waiting->task->state));
@@ -110,8 +110,9 @@ static void waiting_end(struct a2a_waiting_order *waiting)
 		return;
 	}
 	value = a2a_task_value(task, history, true);
-	order->answer(order, order->operation == A2A_CANCEL_TASK ? value :
-	                                                           json_pack("{s:o}", "task", value));
+	if (order->operation != A2A_CANCEL_TASK)
+		value = json_pack("{s:o}", "task", value);
+	order->answer(order, value);
 }
 
 /* The task as it is now, which stands for all events so far. */
@@ -137,18 +138,19 @@ static void waiting_event(struct a2a_follower *follower, const json_t *response,
 			waiting->sent = number;
 		}
 	}
-	if (!waiting->lags && number == waiting->task->last_number && waiting_is_done(waiting))
+	if (!waiting->lags && number == waiting->task->last_number &&
+	    waiting_order_is_done(waiting))
 		waiting_end(waiting);
 }
 
-/* As a2a_order.gone: the task goes on. */
-static void waiting_gone(struct a2a_order *order)
+/* As a2a_order.left: the task goes on. */
+static void waiting_left(struct a2a_order *order)
 {
 	waiting_leave(order->data);
 }
 
-/* As a2a_order.drained: the client gets what it has missed, as far as that is kept, else the task as
- * it is now. */
+/* As a2a_order.drained: the client gets what it has missed, as far as that is kept, else the task
+ * as it is now. */
 static void waiting_drained(struct a2a_order *order)
 {
 	struct a2a_waiting_order *waiting = order->data;
@@ -161,7 +163,7 @@ static void waiting_drained(struct a2a_order *order)
 		return;
 	}
 	stream_snapshot(waiting);
-	if (waiting_is_done(waiting))
+	if (waiting_order_is_done(waiting))
 		waiting_end(waiting);
 }
 
@@ -179,7 +181,7 @@ static struct a2a_waiting_order *waiting_new(struct a2a_order *order, struct a2a
 	task->server->tasks->orders = waiting;
 	task->server->streams += waiting->is_stream;
 	order->data = waiting;
-	order->gone = waiting_gone;
+	order->left = waiting_left;
 	order->drained = waiting_drained;
 	a2a_task_follow(task, &waiting->follower);
 	return waiting;
@@ -193,7 +195,7 @@ static void order_wait(struct a2a_order *order, struct a2a_task *task, int histo
 	if (waiting->is_stream)
 		stream_snapshot(waiting);
 	/* Who subscribes to a task that asks waits for what comes of it. */
-	if (waiting_is_done(waiting) && order->operation != A2A_SUBSCRIBE)
+	if (waiting_order_is_done(waiting) && order->operation != A2A_SUBSCRIBE)
 		waiting_end(waiting);
 }
 
@@ -203,7 +205,7 @@ void a2a_orders_end(struct a2a_server *server)
 		waiting_end(server->tasks->orders);
 }
 
-/* ---- messages ---------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------- */
 
 /* Configurations of push notifications that come with a message.  False: *fault. */
 static bool send_push(struct a2a_task *task, const json_t *config, enum a2a_version version,
@@ -253,8 +255,9 @@ static bool send_check(const struct a2a_order *order, const json_t *message, con
 	if (!role || strcmp(role, "ROLE_USER") != 0)
 		return a2a_fault_set(fault, A2A_FAULT_PARAMS, "message.role must be ROLE_USER.");
 	if (order->operation == A2A_STREAM && order->server->streams >= LIMIT_A2A_STREAMS)
-		return a2a_fault_set(fault, A2A_FAULT_BUSY, "%d streams are open. Close one first, or "
-		                     "poll.", LIMIT_A2A_STREAMS);
+		return a2a_fault_set(fault, A2A_FAULT_BUSY,
+		                     "%d streams are open. Close one first, or poll.",
+		                     LIMIT_A2A_STREAMS);
 	ok = a2a_content_read(message, &content, fault);
 	a2a_content_release(&content);
 	return ok && push_check(order, config, fault);
@@ -316,20 +319,20 @@ static struct a2a_task *send_first(struct a2a_order *order, const json_t *messag
 
 static void operation_send(struct a2a_order *order)
 {
-	json_auto_t *params = json_incref(order->params); /* the order may be gone before */
+	json_auto_t *params = json_incref(order->params); /* the order may be freed before */
 	const json_t *message = json_object_get(params, "message");
 	const json_t *settings = json_object_get(params, "configuration");
 	const json_t *config = json_object_get(settings, "taskPushNotificationConfig");
 	const bool returns = json_is_true(json_object_get(settings, "returnImmediately"));
 	struct a2a_fault fault = { 0 };
-	const bool begins = !json_string_length(json_object_get(message, "taskId"));
+	const bool is_first = !json_string_length(json_object_get(message, "taskId"));
 	struct a2a_task *task = NULL;
 	int history;
 
 	if (!order_history(order, settings, &history))
 		return;
 	if (send_check(order, message, config, &fault))
-		task = begins ? send_first(order, message, config, &fault) :
+		task = is_first ? send_first(order, message, config, &fault) :
 		                send_more(order, message, config, &fault);
 	if (!task)
 		order_refuse(order, &fault);
@@ -338,11 +341,11 @@ static void operation_send(struct a2a_order *order)
 		                               a2a_task_value(task, history, true)));
 	else
 		order_wait(order, task, history);
-	if (task && begins) /* a stream has it from the start */
+	if (task && is_first) /* a stream has it from the start */
 		a2a_queue_add(task);
 }
 
-/* ---- tasks ----------------------------------------------------------------------------------- */
+/* ---- tasks ----------------------------------------------------------------------- */
 
 static void operation_get(struct a2a_order *order)
 {
@@ -383,13 +386,13 @@ static void operation_subscribe(struct a2a_order *order)
 	if (!task)
 		return;
 	if (order->server->streams >= LIMIT_A2A_STREAMS) {
-		order_refuse_with(order, A2A_FAULT_BUSY, "Too many streams are open. Close one first, "
-		                  "or poll.");
+		order_refuse_with(order, A2A_FAULT_BUSY,
+		                  "Too many streams are open. Close one first, or poll.");
 		return;
 	}
 	if (order->resume_after && a2a_task_can_repeat(task, order->resume_after)) {
 		waiting = waiting_new(order, task, -1);
-		if (order->resume_after == task->last_number && waiting_is_done(waiting))
+		if (order->resume_after == task->last_number && waiting_order_is_done(waiting))
 			waiting_end(waiting);
 		else
 			a2a_task_repeat(task, order->resume_after, &waiting->follower);
@@ -401,9 +404,9 @@ static void operation_subscribe(struct a2a_order *order)
 	}
 }
 
-/* ---- lists ------------------------------------------------------------------------------------ */
+/* ---- lists ----------------------------------------------------------------------- */
 
-struct listing {
+struct task_listing {
 	const char *context;
 	enum a2a_task_state state; /* 0: any */
 	uint64_t after_ms;         /* changed at that moment, or since */
@@ -428,14 +431,14 @@ static bool token_read(const char *token, uint64_t *ret_ms)
 	return *ret_ms != 0;
 }
 
-static const char *listing_read(struct a2a_order *order, struct listing *ret)
+static const char *listing_read(struct a2a_order *order, struct task_listing *ret)
 {
 	const json_t *size = json_object_get(order->params, "pageSize");
 	const json_int_t pages = json_is_integer(size) ? json_integer_value(size) : PAGE_DEFAULT;
 	const char *state = param_text(order, "status");
 	const char *after = param_text(order, "statusTimestampAfter");
 
-	*ret = (struct listing){
+	*ret = (struct task_listing){
 		.context = param_text(order, "contextId"), .size = (size_t)pages,
 		.state = a2a_task_state_parse(state),
 		.artifacts = json_is_true(json_object_get(order->params, "includeArtifacts")),
@@ -453,7 +456,7 @@ static const char *listing_read(struct a2a_order *order, struct listing *ret)
 	return NULL;
 }
 
-static bool listing_has(const struct listing *listing, const struct a2a_order *order,
+static bool listing_has(const struct task_listing *listing, const struct a2a_order *order,
                         const struct a2a_task *task)
 {
 	return !strcmp(task->caller->name, order->caller->name) &&
@@ -463,7 +466,7 @@ static bool listing_has(const struct listing *listing, const struct a2a_order *o
 }
 
 /* Tasks in their order, the one that changed last first. */
-static json_t *listing_page(const struct listing *listing, const struct a2a_order *order)
+static json_t *listing_page(const struct task_listing *listing, const struct a2a_order *order)
 {
 	json_t *page = json_array();
 	uint64_t last = 0;
@@ -492,7 +495,7 @@ static json_t *listing_page(const struct listing *listing, const struct a2a_orde
 
 static void operation_list(struct a2a_order *order)
 {
-	struct listing listing;
+	struct task_listing listing;
 	const char *wrong = listing_read(order, &listing);
 
 	if (wrong)
@@ -501,7 +504,7 @@ static void operation_list(struct a2a_order *order)
 		order->answer(order, listing_page(&listing, order));
 }
 
-/* ---- push configurations ------------------------------------------------------------------------ */
+/* ---- push configurations --------------------------------------------------------- */
 
 /* The task of an operation on these; NULL: refused. */
 static struct a2a_task *push_task(struct a2a_order *order)
@@ -581,7 +584,7 @@ static void operation_card(struct a2a_order *order)
 		order_refuse_with(order, A2A_FAULT_NO_EXTENDED_CARD, "");
 }
 
-/* ---- all of them ----------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------- */
 
 void a2a_order_begin(struct a2a_order *order)
 {

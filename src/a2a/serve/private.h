@@ -11,7 +11,7 @@
  *                    |
  *         task.c  store.c  queue.c                     what there is; what waits
  *                    |
- *              local.c | runner.c                      who carries it out
+ *              local.c                                 who carries it out
  */
 #ifndef HASP_A2A_SERVE_PRIVATE_H
 #define HASP_A2A_SERVE_PRIVATE_H
@@ -36,7 +36,7 @@ struct a2a_tasks; /* tasks.h */
 struct a2a_work;  /* tasks.h */
 struct a2a_fault;
 
-/* ---- the server: serve.c makes it, and fills what is marked; the rest is core's -------- */
+/* ---- the server: serve.c makes it, and fills what is marked; the rest is core's -- */
 
 struct a2a_server {
 	const struct a2a_serve_options *options; /* serve.c's */
@@ -44,7 +44,7 @@ struct a2a_server {
 	struct pool *pool;            /* serve.c's: for what waits */
 	struct a2a_callers *callers;  /* serve.c opens them; NULL in tests */
 	struct a2a_push *push;        /* NULL: no notifications */
-	const struct a2a_work *work;  /* a2a_local_work or a2a_runner_work; set before a2a_core_open */
+	const struct a2a_work *work;  /* a2a_local_work; set before a2a_core_open */
 	void *wire;                   /* serve.c's own */
 	struct a2a_tasks *tasks;      /* all of them, and which wait */
 	size_t streams;               /* that are open; operations.c counts them */
@@ -67,7 +67,7 @@ void a2a_core_drain(struct a2a_server *server, unsigned wait_ms);
 /* After `drained`, when no request is left: frees everything of core's. */
 void a2a_core_close(struct a2a_server *server);
 
-/* ---- fault.c: what is refused, and how each binding says so ------------------------- */
+/* ---- fault.c: what is refused, and how each binding says so ---------------------- */
 
 /* One table: JSON-RPC code, HTTP status, google.rpc status name, ErrorInfo reason, standard
  * sentence (specification 5.4, 9.5, 11.6). */
@@ -83,19 +83,19 @@ enum a2a_fault_kind {
 struct a2a_fault {
 	enum a2a_fault_kind kind;
 	char sentence[512];      /* valid UTF-8; "": the table's */
-	json_t *fields;          /* [{"field", "description"}] of A2A_FAULT_PARAMS; owned; or NULL */
+	json_t *fields;          /* [{"field", "description"}] of A2A_FAULT_PARAMS; owned */
 };
 /* Sets it, printf-like; returns false. */
 bool a2a_fault_set(struct a2a_fault *fault, enum a2a_fault_kind kind, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void a2a_fault_of(struct a2a_fault *fault, const struct err *err); /* an error of hasp's own */
 
-/* ---- callers (callers.h): who asks -------------------------------------------------- */
+/* ---- callers (callers.h) -------------------------------------------------------- */
 
 /* struct a2a_caller: a name, what it may do.  See callers.h. */
 struct a2a_caller;
 
-/* ---- operations.c ------------------------------------------------------------------- */
+/* ---- operations.c ---------------------------------------------------------------- */
 
 enum a2a_operation {
 	A2A_SEND, A2A_STREAM, A2A_GET_TASK, A2A_LIST_TASKS, A2A_CANCEL_TASK, A2A_SUBSCRIBE,
@@ -105,7 +105,7 @@ enum a2a_operation {
 enum a2a_version { A2A_V0_3, A2A_V1_0, A2A_VERSION_COUNT };
 
 /* An operation that is being answered.  The binding makes it, the operation ends it, by exactly one
- * of the functions below, at once or later, on the server thread. */
+ * of the functions below, now or later, on the server thread. */
 struct a2a_order {
 	struct a2a_server *server;
 	struct a2a_caller *caller;    /* a reference */
@@ -113,18 +113,18 @@ struct a2a_order {
 	enum a2a_version version;
 	json_t *params;               /* canonical, its members' types are checked; owned */
 	json_t *extensions;           /* URIs that the client asked for; owned; or NULL */
-	struct http_request *http;    /* NULL: the client is gone, or it came over standard input */
-	/* How the binding says it; each frees the order, but for `event`. Results are canonical, and
-	 * taken: the binding turns them into its version's form. */
+	struct http_request *http;    /* NULL: the client has left, or it came over stdio */
+	/* How the binding says it; each frees the order, but for `event`.  Results are canonical,
+	 * and taken: the binding turns them into its version's form. */
 	void (*answer)(struct a2a_order *order, json_t *result);
 	void (*refuse)(struct a2a_order *order, struct a2a_fault *fault); /* releases it */
 	/* A stream: begins with the first event; a StreamResponse, a number for resumption. */
 	void (*event)(struct a2a_order *order, const json_t *response, uint64_t number);
 	void (*end)(struct a2a_order *order);
 	bool (*is_slow)(const struct a2a_order *order); /* too much waits for the client */
-	/* Set by the operation.  The binding calls `gone` once when the client is gone before the
+	/* Set by the operation.  The binding calls `left` once when the client has left before the
 	 * end, and then frees the order; `drained` when is_slow is false again (NULL: no need). */
-	void (*gone)(struct a2a_order *order);
+	void (*left)(struct a2a_order *order);
 	void (*drained)(struct a2a_order *order);
 	void *data;                   /* the operation's */
 	void *binding;                /* the binding's */
@@ -134,15 +134,16 @@ struct a2a_order {
 /* Carries it out. */
 void a2a_order_begin(struct a2a_order *order);
 
-/* ---- task.c ------------------------------------------------------------------------- */
+/* ---- task.c ---------------------------------------------------------------------- */
 
 enum a2a_task_state { /* in proto's order: 1 SUBMITTED, 2 WORKING ... 8 AUTH_REQUIRED */
 	A2A_TASK_SUBMITTED = 1, A2A_TASK_WORKING, A2A_TASK_COMPLETED, A2A_TASK_FAILED,
 	A2A_TASK_CANCELED, A2A_TASK_INPUT_REQUIRED, A2A_TASK_REJECTED, A2A_TASK_AUTH_REQUIRED,
 };
+/* Whether nothing comes after it. */
 bool a2a_task_state_is_over(enum a2a_task_state state);
 
-/* Who follows a task: streams, blocking sends, push configurations, the outer server of a runner. */
+/* Who follows a task: streams, blocking sends. */
 struct a2a_follower {
 	struct a2a_follower *next;
 	/* One event, in order: canonical StreamResponse ({"statusUpdate"} | {"artifactUpdate"} |
@@ -170,21 +171,21 @@ struct a2a_task {
 	/* The canonical Task as it is now, with all of its history; NULL: only in the record
 	 * (a2a_task_value reads it from there). */
 	json_t *value;
-	uint64_t updated_ms;          /* of the wall clock, never twice the same: lists are sorted by
-	                               * it */
+	uint64_t updated_ms;          /* of the wall clock, never twice the same: lists are in
+	                               * its order */
 	uint64_t last_number;         /* of its events, from 1 */
 	struct a2a_follower *followers;
 	struct a2a_event *recent, **recent_end; /* events for those who come again; at most
 	                               * LIMIT_A2A_RECENT_BYTES */
 	size_t recent_bytes;
-	json_t *pushes;               /* {ID: TaskPushNotificationConfig}; NULL: none. After a change:
-	                               * a2a_task_pushes_changed */
+	json_t *pushes;               /* {ID: TaskPushNotificationConfig}; NULL: none.  After a
+	                               * change: a2a_task_pushes_changed */
 	json_t *extensions;           /* URIs that its first order asked for; or NULL */
 	char trace[64];               /* that order's; "": none */
-	struct a2a_run *run;          /* NULL: not under way (local.c, runner.c) */
-	bool is_asking;               /* queue.c: it counts among those that wait for an answer */
+	struct a2a_run *run;          /* NULL: not under way (local.c) */
+	bool has_question;            /* queue.c: it counts among those that wait for an answer */
 	bool is_resting;              /* it waits for its caller's next prompt (gemini.h) */
-	size_t prompt_from;           /* the message of its history that its next prompt begins with */
+	size_t prompt_from;           /* the message that its next prompt begins with */
 	struct a2a_gemini *gemini;    /* gemini.h; NULL: it has nothing of that extension */
 	struct a2a_task *waits;       /* queue.c: the next of the same caller */
 	bool is_waiting, is_counted;  /* queue.c; counted among those that run */

@@ -34,7 +34,7 @@ void a2a_publish_release(struct a2a_publish *publish)
 	free(publish->refused);
 }
 
-/* ---- the answer -------------------------------------------------------------------------- */
+/* ---- the answer ------------------------------------------------------------------ */
 
 static void answer_put(struct a2a_task *task, struct span text, bool append, bool last)
 {
@@ -68,7 +68,7 @@ static void publish_forget(struct a2a_task *task, struct a2a_publish *publish,
 	answer_put(task, buf_view(answer), false, false);
 }
 
-/* ---- what it is doing ---------------------------------------------------------------------- */
+/* ---- what it is doing ------------------------------------------------------------ */
 
 /* The names of arguments that say which state of a file an edit stands on. */
 static json_t *call_base(const json_t *arguments)
@@ -81,7 +81,7 @@ static json_t *call_base(const json_t *arguments)
 	return NULL;
 }
 
-static void publish_call(struct a2a_task *task, struct a2a_publish *publish,
+static void publish_call_begin(struct a2a_task *task, struct a2a_publish *publish,
                          const json_t *message)
 {
 	const char *name = json_string_value(json_object_get(message, "toolName"));
@@ -99,13 +99,13 @@ static void publish_call(struct a2a_task *task, struct a2a_publish *publish,
 		about && !(has_verb && info->verb_alone) ? " " : "",
 		about && !(has_verb && info->verb_alone) ? about : ""), json_pack(
 		"{s:{s:{s:O*, s:O*, s:s}}}", "hasp", "toolCall", "callId",
-		json_object_get(message, "callId"), "toolName", json_object_get(message, "toolName"),
-		"status", "running"));
+		json_object_get(message, "callId"), "toolName",
+		json_object_get(message, "toolName"), "status", "running"));
 	buf_clear(&publish->answer);
 	publish->has_answer = false;
 }
 
-/* ---- edits ------------------------------------------------------------------------------------ */
+/* ---- edits ----------------------------------------------------------------------- */
 
 static void publish_edit(struct a2a_publish *publish, const json_t *state, json_t *base,
                          const json_t *diff)
@@ -116,13 +116,14 @@ static void publish_edit(struct a2a_publish *publish, const json_t *state, json_
 		return;
 	json_array_append_new(publish->edits, json_pack(
 		"{s:O, s:o, s:O?}", "file_path", path, "base_sha256",
-		base ? json_incref(base) : json_null(), "sha256", json_object_get(state, "sha256")));
+		base ? json_incref(base) : json_null(), "sha256",
+		json_object_get(state, "sha256")));
 	if (json_string_length(diff) && buf_span(&publish->diff, json_span(diff)) &&
 	    !span_ends(json_span(diff), SPAN("\n")))
 		buf_char(&publish->diff, '\n');
 }
 
-static void publish_result(struct a2a_publish *publish, const json_t *message)
+static void publish_call_result(struct a2a_publish *publish, const json_t *message)
 {
 	const char *name = json_string_value(json_object_get(message, "toolName"));
 	const struct tool_info *info = tool_info_find(name);
@@ -149,7 +150,7 @@ static void publish_refused(struct a2a_publish *publish, const json_t *message)
 	publish->refused = mem_strdup(text);
 }
 
-/* ---- events ------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------- */
 
 void a2a_publish_event(struct a2a_task *task, struct a2a_publish *publish,
                        const struct front_event *event)
@@ -167,10 +168,10 @@ void a2a_publish_event(struct a2a_task *task, struct a2a_publish *publish,
 		publish_forget(task, publish, event->message);
 		break;
 	case BUS_TOOL_CALL:
-		publish_call(task, publish, event->message);
+		publish_call_begin(task, publish, event->message);
 		break;
 	case BUS_TOOL_RESULT:
-		publish_result(publish, event->message);
+		publish_call_result(publish, event->message);
 		break;
 	case BUS_TOOL_POLICY_REJECTION:
 		publish_refused(publish, event->message);
@@ -180,7 +181,7 @@ void a2a_publish_event(struct a2a_task *task, struct a2a_publish *publish,
 	}
 }
 
-/* ---- the end ---------------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------- */
 
 /* The answer first, as it was there first. */
 static void end_artifacts(struct a2a_task *task, struct a2a_publish *publish,
@@ -193,20 +194,20 @@ static void end_artifacts(struct a2a_task *task, struct a2a_publish *publish,
 	else if (text.len && event->end == AGENT_ANSWERED && !event->err && !task->gemini)
 		answer_put(task, text, false, true);
 	if (json_array_size(publish->edits))
-		a2a_task_add(task, json_pack("{s:s, s:s, s:[{s:{s:O}, s:s}]}", "artifactId", "edits",
-		                             "name", "edits", "parts", "data", "edits",
+		a2a_task_add(task, json_pack("{s:s, s:s, s:[{s:{s:O}, s:s}]}", "artifactId",
+		                             "edits", "name", "edits", "parts", "data", "edits",
 		                             publish->edits, "mediaType", "application/json"),
 		             false, true);
 	if (publish->diff.len)
-		a2a_task_add(task, json_pack("{s:s, s:s, s:[{s:o, s:s, s:s}]}", "artifactId", "diff",
-		                             "name", "changes.diff", "parts", "raw",
+		a2a_task_add(task, json_pack("{s:s, s:s, s:[{s:o, s:s, s:s}]}", "artifactId",
+		                             "diff", "name", "changes.diff", "parts", "raw",
 		                             json_base64(buf_view(&publish->diff)), "mediaType",
 		                             "text/x-diff", "filename", "changes.diff"),
 		             false, true);
 }
 
 /* What was not allowed goes with the answer: the model may not have said so. */
-static json_t *end_message(struct a2a_task *task, struct a2a_publish *publish,
+static json_t *publish_end_message(struct a2a_task *task, struct a2a_publish *publish,
                            const struct front_event *event, struct span text)
 {
 	const json_t *missing = json_object_get(event->message, "missing");
@@ -220,7 +221,8 @@ static json_t *end_message(struct a2a_task *task, struct a2a_publish *publish,
 		json_array_append_new(parts, json_pack("{s:o}", "text",
 		                                       json_utf8(span_str(publish->refused))));
 	if (!json_array_size(parts))
-		json_array_append_new(parts, json_pack("{s:s}", "text", "(The model said nothing.)"));
+		json_array_append_new(parts, json_pack("{s:s}", "text",
+		                                       "(The model said nothing.)"));
 	return a2a_task_message(task, parts);
 }
 
@@ -229,7 +231,8 @@ static void end_answered(struct a2a_task *task, struct a2a_publish *publish,
 {
 	const struct span text = json_span(json_object_get(event->message, "text"));
 
-	a2a_task_set(task, A2A_TASK_COMPLETED, end_message(task, publish, event, text), NULL);
+	a2a_task_set(task, A2A_TASK_COMPLETED, publish_end_message(task, publish, event, text),
+	             NULL);
 }
 
 void a2a_publish_end(struct a2a_task *task, struct a2a_publish *publish,
@@ -247,7 +250,8 @@ void a2a_publish_end(struct a2a_task *task, struct a2a_publish *publish,
 		             a2a_task_message_text(task, "The task was canceled."), NULL);
 	else if (event->err || event->end == AGENT_FAILED)
 		a2a_task_set(task, A2A_TASK_FAILED,
-		             a2a_task_message_text(task, "%s", why ? why : "The task failed."), NULL);
+		             a2a_task_message_text(task, "%s", why ? why : "The task failed."),
+		             NULL);
 	else if (event->end == AGENT_ANSWERED)
 		end_answered(task, publish, event);
 	else if (event->end == AGENT_CANCELLED)

@@ -27,21 +27,21 @@ enum {
 	STEP_MS = 10,
 };
 
-struct note {
-	struct note *next;
+struct push_note {
+	struct push_note *next;
 	char *body;            /* owned; JSON */
 	size_t len;
 };
 
-struct target {
+struct push_target {
 	struct loop_job job;   /* the first member: it is its address */
-	struct target *next;
+	struct push_target *next;
 	struct a2a_push *push;
 	char *key;             /* owned: of the task and the configuration */
 	struct a2a_caller *caller;
 	char *url, *token, *authorization; /* owned; the last two may be NULL */
 	bool is_named;         /* by the setting: it may be private */
-	struct note *first, **last;
+	struct push_note *first, **last;
 	size_t bytes;
 	struct loop_timer *timer; /* of the next try; or NULL */
 	unsigned tries;        /* of the first note */
@@ -54,13 +54,13 @@ struct a2a_push {
 	struct a2a_server *server;
 	struct pool *pool;
 	json_t *allow;         /* owned */
-	struct target *targets;
+	struct push_target *targets;
 	size_t bytes;
 	bool is_ending;
 	struct cancel cancel;  /* of all that are being sent */
 };
 
-/* ---- what a configuration may say ------------------------------------------------------ */
+/* ---- what a configuration may say ------------------------------------------------ */
 
 static const char *text_in(const json_t *object, const char *name)
 {
@@ -110,11 +110,11 @@ bool a2a_push_check(struct a2a_push *push, const json_t *config, struct a2a_faul
 	return true;
 }
 
-/* ---- targets ------------------------------------------------------------------------------ */
+/* ---- targets --------------------------------------------------------------------- */
 
-static void target_drop_first(struct target *target)
+static void target_drop_first(struct push_target *target)
 {
-	struct note *note = target->first;
+	struct push_note *note = target->first;
 
 	target->first = note->next;
 	if (!target->first)
@@ -126,9 +126,9 @@ static void target_drop_first(struct target *target)
 	free(note);
 }
 
-static void target_free(struct target *target)
+static void target_free(struct push_target *target)
 {
-	struct target **at = &target->push->targets;
+	struct push_target **at = &target->push->targets;
 
 	while (*at != target)
 		at = &(*at)->next;
@@ -144,7 +144,7 @@ static void target_free(struct target *target)
 	free(target);
 }
 
-static void give_up(struct target *target, const char *why)
+static void give_up(struct push_target *target, const char *why)
 {
 	struct a2a_server *server = target->push->server;
 	_cleanup_free_ char *host = a2a_target_host(target->url);
@@ -156,7 +156,7 @@ static void give_up(struct target *target, const char *why)
 		server->warn(server, said);
 }
 
-/* ---- sending: on a thread --------------------------------------------------------------- */
+/* ---- sending: on a thread -------------------------------------------------------- */
 
 /* No more of an answer than its status is of use. */
 static bool post_head(void *data, int status, struct span headers)
@@ -175,7 +175,7 @@ static bool post_body(void *data, struct span bytes)
 
 static void post_note(struct loop_job *job)
 {
-	struct target *target = (struct target *)job;
+	struct push_target *target = (struct push_target *)job;
 	_cleanup_free_ char *token = target->token ?
 		mem_printf("X-A2A-Notification-Token: %s", target->token) : NULL;
 	const char *headers[5] = { "Content-Type: application/json",
@@ -207,23 +207,23 @@ static void post_note(struct loop_job *job)
 	                (!status || status == 408 || status == 429 || status >= 500);
 }
 
-/* ---- turns -------------------------------------------------------------------------------- */
+/* ---- turns ----------------------------------------------------------------------- */
 
 static void posted(struct loop_job *job);
 
 /* Whether another may go out now: so many at a time, and of one caller. */
-static bool target_has_room(const struct target *target)
+static bool target_has_room(const struct push_target *target)
 {
 	size_t all = 0, own = 0;
 
-	for (const struct target *other = target->push->targets; other; other = other->next) {
+	for (const struct push_target *other = target->push->targets; other; other = other->next) {
 		all += other->sends;
 		own += other->sends && other->caller == target->caller;
 	}
 	return all < SENDS_MAX && own < SENDS_OF_CALLER;
 }
 
-static void send_next(struct target *target)
+static void send_next(struct push_target *target)
 {
 	if (target->push->is_ending || target->sends || target->timer || !target->first ||
 	    !target_has_room(target))
@@ -238,9 +238,9 @@ static void send_next(struct target *target)
  * front. */
 static void send_waiting(struct a2a_push *push)
 {
-	struct target *next;
+	struct push_target *next;
 
-	for (struct target *target = push->targets; target; target = next) {
+	for (struct push_target *target = push->targets; target; target = next) {
 		next = target->next;
 		if (!target->first && !target->sends)
 			target_free(target);
@@ -251,14 +251,14 @@ static void send_waiting(struct a2a_push *push)
 
 static void try_again(void *data)
 {
-	struct target *target = data;
+	struct push_target *target = data;
 
 	loop_timer_stop(target->timer);
 	target->timer = NULL;
 	send_next(target);
 }
 
-static void pause_target(struct target *target)
+static void pause_target(struct push_target *target)
 {
 	uint64_t pause = (uint64_t)PAUSE_MS << (target->tries - 1);
 
@@ -269,7 +269,7 @@ static void pause_target(struct target *target)
 
 static void posted(struct loop_job *job)
 {
-	struct target *target = (struct target *)job;
+	struct push_target *target = (struct push_target *)job;
 
 	target->sends = false;
 	if (target->taken) {
@@ -285,14 +285,14 @@ static void posted(struct loop_job *job)
 	send_waiting(target->push);
 }
 
-/* ---- a notification ------------------------------------------------------------------------- */
+/* ---- a notification -------------------------------------------------------------- */
 
-static struct target *target_of(struct a2a_push *push, const struct a2a_task *task,
+static struct push_target *target_of(struct a2a_push *push, const struct a2a_task *task,
                                 const char *id, const json_t *config)
 {
 	const json_t *authentication = json_object_get(config, "authentication");
 	_cleanup_free_ char *key = mem_printf("%s %s", task->id, id);
-	struct target **at = &push->targets, *target;
+	struct push_target **at = &push->targets, *target;
 	struct err ignored = ERR_INIT;
 	bool named = false;
 
@@ -303,7 +303,7 @@ static struct target *target_of(struct a2a_push *push, const struct a2a_task *ta
 	if (!a2a_target_check(text_in(config, "url"), push->allow, &named, &ignored))
 		return NULL;
 	target = mem_alloc(1, sizeof(*target));
-	*target = (struct target){
+	*target = (struct push_target){
 		.push = push, .key = mem_steal(&key), .caller = a2a_caller_ref(task->caller),
 		.url = mem_strdup(text_in(config, "url")), .is_named = named,
 		.token = *text_in(config, "token") ? mem_strdup(text_in(config, "token")) : NULL,
@@ -316,12 +316,12 @@ static struct target *target_of(struct a2a_push *push, const struct a2a_task *ta
 	return target;
 }
 
-static void target_add(struct target *target, struct span body)
+static void target_add(struct push_target *target, struct span body)
 {
-	struct note *note = mem_alloc(1, sizeof(*note));
-	struct note *second;
+	struct push_note *note = mem_alloc(1, sizeof(*note));
+	struct push_note *second;
 
-	*note = (struct note){ .body = mem_dup(body.data, body.len), .len = body.len };
+	*note = (struct push_note){ .body = mem_dup(body.data, body.len), .len = body.len };
 	*target->last = note;
 	target->last = &note->next;
 	target->bytes += note->len;
@@ -361,7 +361,7 @@ void a2a_push_send(struct a2a_push *push, struct a2a_task *task, const json_t *r
 	json_object_foreach(task->pushes, id, config) {
 		json_auto_t *value = note_body(task, text_in(config, "protocolVersion"), response);
 		_cleanup_buf_ struct buf body = BUF_INIT(LIMIT_A2A_BODY_BYTES);
-		struct target *target;
+		struct push_target *target;
 
 		if (!value || push->is_ending || !json_print(&body, value, 0))
 			continue;
@@ -373,7 +373,7 @@ void a2a_push_send(struct a2a_push *push, struct a2a_task *task, const json_t *r
 	}
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- all of it ------------------------------------------------------------------- */
 
 struct a2a_push *a2a_push_new(struct a2a_server *server, const json_t *allow)
 {
@@ -387,7 +387,7 @@ struct a2a_push *a2a_push_new(struct a2a_server *server, const json_t *allow)
 
 static bool sends_any(const struct a2a_push *push)
 {
-	for (const struct target *target = push->targets; target; target = target->next)
+	for (const struct push_target *target = push->targets; target; target = target->next)
 		if (target->sends)
 			return true;
 	return false;

@@ -27,7 +27,7 @@ struct a2a_push; /* the queue of all notifications */
 
 /* `allow` (or NULL): hosts that may be private, ["localhost", "10.0.0.7:8080"]; copied. */
 struct a2a_push *a2a_push_new(struct a2a_server *server, const json_t *allow);
-/* Sends what waits for at most `drain_ms`; what is left is lost.  Before the loop and the server's
+/* Sends what waits for at most `drain_ms`; the rest is lost.  Before the loop and the server's
  * pool are freed. NULL is fine. */
 void a2a_push_free(struct a2a_push *push, unsigned drain_ms);
 /* Whether a configuration (canonical TaskPushNotificationConfig) can be kept: its address, as far

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Questions of a session that go to the caller: how they are asked, and which answers count.
  *
- * The message that asks has a text, and a data part {"hasp": {"question": {...}}} with what docs/bus.md
- * shows.  An answer is a message of the same task with a data part (with "outcome", "answers" or
- * "action", as the question's answer on the bus has it) or a text.  What is no answer is asked
- * again; nothing but a plain yes is one. */
+ * The message that asks has a text, and a data part {"hasp": {"question": {...}}} with what
+ * docs/bus.md shows.  An answer is a message of the same task with a data part (with "outcome",
+ * "answers" or "action", as the question's answer on the bus has it) or a text.  What is no answer
+ * is asked again; nothing but a plain yes is one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,19 +20,19 @@ static const char *text_of(const json_t *object, const char *name)
 	return json_string_value(json_object_get(object, name));
 }
 
-static bool is_word(const json_t *object, const char *name, const char *word)
+static bool member_is_word(const json_t *object, const char *name, const char *word)
 {
 	const char *text = text_of(object, name);
 
 	return text && !strcmp(text, word);
 }
 
-/* ---- words ----------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------- */
 
 static const char *const words_yes[] = { "proceed_once", "yes", "y", "approve", "allow", "accept" };
 static const char *const words_no[] = { "cancel", "no", "n", "deny", "reject", "decline" };
 
-static bool word_in(const char *const *words, size_t count, struct span text)
+static bool words_list(const char *const *words, size_t count, struct span text)
 {
 	for (size_t i = 0; i < count; i++)
 		if (text.len == strlen(words[i]) && !strncasecmp(words[i], text.data, text.len))
@@ -60,8 +60,8 @@ static struct said message_said(const json_t *message)
 		if (!said.text.len && json_object_get(part, "text"))
 			said.text = span_trim(json_span(json_object_get(part, "text")));
 	}
-	said.yes = word_in(words_yes, ARRAY_LEN(words_yes), said.text);
-	said.no = word_in(words_no, ARRAY_LEN(words_no), said.text);
+	said.yes = words_list(words_yes, ARRAY_LEN(words_yes), said.text);
+	said.no = words_list(words_no, ARRAY_LEN(words_no), said.text);
 	return said;
 }
 
@@ -77,7 +77,7 @@ static bool data_fits(const json_t *data, const json_t *asked)
 	return true;
 }
 
-/* ---- confirmations ------------------------------------------------------------------------ */
+/* ---- confirmations --------------------------------------------------------------- */
 
 /* "Always" is the user's to say. */
 static json_t *confirmation_outcomes(void)
@@ -127,7 +127,7 @@ static const json_t *confirmation_content(const json_t *asked, const json_t *dat
 {
 	const json_t *content = json_object_get(data, "newContent");
 
-	return is_word(json_object_get(asked, "details"), "type", "edit") &&
+	return member_is_word(json_object_get(asked, "details"), "type", "edit") &&
 	       json_is_string(content) ? content : NULL;
 }
 
@@ -156,7 +156,7 @@ static json_t *confirmation_answer(const json_t *asked, const struct said *said,
 	return answer;
 }
 
-/* ---- questions of the model ------------------------------------------------------------------ */
+/* ---- questions of the model ------------------------------------------------------ */
 
 static char *questions_text(const json_t *asked)
 {
@@ -207,7 +207,7 @@ static json_t *questions_answer(const json_t *asked, const struct said *said, ch
 	return NULL;
 }
 
-/* ---- MCP servers ------------------------------------------------------------------------------- */
+/* ---- MCP servers ----------------------------------------------------------------- */
 
 static char *elicitation_text(const json_t *asked)
 {
@@ -224,7 +224,8 @@ static const json_t *form_only_text(const json_t *asked)
 	const json_t *fields = json_object_get(asked, "fields");
 	const json_t *field = json_array_get(fields, 0);
 
-	return json_array_size(fields) == 1 && is_word(field, "type", "string") ? field : NULL;
+	return json_array_size(fields) == 1 && member_is_word(field, "type", "string") ? field :
+	                                                                                 NULL;
 }
 
 static json_t *elicitation_words(const json_t *asked, const struct said *said)
@@ -233,10 +234,10 @@ static json_t *elicitation_words(const json_t *asked, const struct said *said)
 
 	if (said->no)
 		return json_pack("{s:s}", "action", "decline");
-	if (is_word(asked, "mode", "url") && span_starts(said->text, SPAN("http")))
+	if (member_is_word(asked, "mode", "url") && span_starts(said->text, SPAN("http")))
 		return json_pack("{s:s, s:o}", "action", "accept", "address",
 		                 json_text(said->text));
-	if (said->yes && !is_word(asked, "mode", "form"))
+	if (said->yes && !member_is_word(asked, "mode", "form"))
 		return json_pack("{s:s}", "action", "accept");
 	if (field && said->text.len)
 		return json_pack("{s:s, s:{s:o}}", "action", "accept", "content",
@@ -256,14 +257,15 @@ static json_t *elicitation_answer(const json_t *asked, const struct said *said, 
 			answer = json_pack("{s:s}", "action", action);
 	for (size_t i = 0; answer && said->data && i < ARRAY_LEN(members); i++)
 		if (json_object_get(said->data, members[i]))
-			json_object_set(answer, members[i], json_object_get(said->data, members[i]));
+			json_object_set(answer, members[i],
+			                json_object_get(said->data, members[i]));
 	if (!answer)
 		*ret_why = mem_strdup("That is not an answer: send {\"action\": \"accept\", "
 		                      "\"content\": ...} or {\"action\": \"decline\"} as data.");
 	return answer;
 }
 
-/* ---- all of them --------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------- */
 
 /* A row for each topic that asks. */
 static const struct question_kind {
@@ -295,8 +297,8 @@ json_t *a2a_question_parts(int topic, const json_t *message)
 	json_t *data = kind->data ? kind->data(message) : json_deep_copy(message);
 
 	json_object_set_new(data, "topic", json_string(bus_topic_name(kind->topic)));
-	return json_pack("[{s:o}, {s:{s:{s:o}}}]", "text", json_utf8(span_str(text)), "data", "hasp",
-	                 "question", data);
+	return json_pack("[{s:o}, {s:{s:{s:o}}}]", "text", json_utf8(span_str(text)), "data",
+	                 "hasp", "question", data);
 }
 
 enum a2a_task_state a2a_question_state(int topic, const json_t *message)

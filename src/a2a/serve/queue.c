@@ -6,7 +6,7 @@
 #include "a2a/serve/tasks.h"
 #include "base/mem.h"
 
-/* ---- turns ----------------------------------------------------------------------------- */
+/* ---- turns ----------------------------------------------------------------------- */
 
 static struct a2a_turn *turn_of(struct a2a_tasks *tasks, struct a2a_caller *caller)
 {
@@ -44,7 +44,7 @@ static bool turn_take(struct a2a_turn *turn, struct a2a_task *task)
 	return true;
 }
 
-/* ---- waiting ------------------------------------------------------------------------------ */
+/* ---- waiting --------------------------------------------------------------------- */
 
 bool a2a_queue_has_room(const struct a2a_tasks *tasks, size_t bytes)
 {
@@ -67,7 +67,7 @@ void a2a_queue_add(struct a2a_task *task)
 	a2a_queue_next(task->server);
 }
 
-void a2a_queue_remove(struct a2a_task *task)
+static void queue_remove(struct a2a_task *task)
 {
 	struct a2a_tasks *tasks = task->server->tasks;
 
@@ -78,7 +78,7 @@ void a2a_queue_remove(struct a2a_task *task)
 	tasks->waiting_bytes -= task->bytes;
 }
 
-/* ---- running ------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------- */
 
 static void queue_count(struct a2a_task *task, bool counts)
 {
@@ -109,7 +109,7 @@ static void queue_begin(struct a2a_task *task)
 	json_auto_t *message = queue_message(task);
 	struct a2a_fault fault = { 0 };
 
-	a2a_queue_remove(task);
+	queue_remove(task);
 	queue_count(task, true);
 	if (task->server->work->say(task, message, &fault))
 		return;
@@ -184,7 +184,7 @@ void a2a_queue_next(struct a2a_server *server)
 	queue_sweep(tasks);
 }
 
-/* ---- the end --------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------- */
 
 /* What runs is interrupted. */
 static void queue_end(struct a2a_server *server)
@@ -225,7 +225,7 @@ void a2a_queue_idle(struct a2a_server *server)
 	if (!tasks->is_draining || tasks->is_drained)
 		return;
 	tasks->is_drained = true;
-	a2a_orders_end(server);
+	tasks->links->ended(server);
 	if (server->drained)
 		server->drained(server);
 }
@@ -235,11 +235,11 @@ void a2a_queue_state(struct a2a_task *task, enum a2a_task_state before)
 	struct a2a_server *server = task->server;
 	const bool asks = a2a_task_state_asks(task->state) && !task->is_resting;
 
-	if (asks != task->is_asking)
-		server->tasks->asking += asks ? 1 : (size_t)-1;
-	task->is_asking = asks;
+	if (asks != task->has_question)
+		server->tasks->questions += asks ? 1 : (size_t)-1;
+	task->has_question = asks;
 	if (a2a_task_state_is_over(task->state))
-		a2a_queue_remove(task);
+		queue_remove(task);
 	if (before != A2A_TASK_SUBMITTED || a2a_task_state_is_over(task->state))
 		queue_count(task, task->state == A2A_TASK_WORKING && task->run);
 	if (server->is_ending && !server->tasks->running && !server->tasks->is_starting)

@@ -34,7 +34,7 @@ static const struct a2a_rest_route routes[] = {
 	{ "GET", "card", A2A_EXTENDED_CARD, NULL, NULL, true },
 };
 
-/* ---- how it is said ----------------------------------------------------------------- */
+/* ---- how it is said -------------------------------------------------------------- */
 
 static json_t *rest_result(const struct a2a_served_request *exchange, json_t *result)
 {
@@ -72,7 +72,7 @@ static const char *rest_type(const struct a2a_served_request *exchange)
 
 const struct a2a_form a2a_rest_form = { rest_result, rest_fault, rest_type, true };
 
-/* ---- which -------------------------------------------------------------------------- */
+/* ---- which ----------------------------------------------------------------------- */
 
 /* Whether a part of a path is what a part of a route's path says; *ret: what the asterisk is. */
 static bool rest_part_fits(struct span wanted, struct span part, struct span *ret)
@@ -144,7 +144,7 @@ const struct a2a_rest_route *a2a_rest_find(const char *method, const char *path,
 	return NULL;
 }
 
-/* ---- a request ---------------------------------------------------------------------- */
+/* ---- a request ------------------------------------------------------------------- */
 
 /* As the function of a2a_fields_query. */
 static const char *rest_query(void *data, const char *name)

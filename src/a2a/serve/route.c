@@ -28,7 +28,7 @@ struct a2a_route_table {
 	char modified[64];    /* of the card: when the server started */
 };
 
-/* ---- answers ------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------- */
 
 /* As http_options.explain: in the form of both bindings' own faults of HTTP. */
 static void route_explain(void *data, unsigned status, const char *sentence, struct buf *out)
@@ -53,7 +53,7 @@ static void route_explain(void *data, unsigned status, const char *sentence, str
 	buf_str(out, ",\"details\":[]}}");
 }
 
-/* ---- the address that a client sees ---------------------------------------------------- */
+/* ---- the address that a client sees ---------------------------------------------- */
 
 /* Whether a text can stand in an address: a host with a port, a path. */
 static bool route_is_plain(struct span text)
@@ -126,9 +126,9 @@ static char *route_origin(const struct a2a_server *server, struct http_request *
 	                  (int)host.len, host.data);
 }
 
-/* ---- the card -------------------------------------------------------------------------- */
+/* ---- the card -------------------------------------------------------------------- */
 
-void a2a_route_sign(const struct a2a_server *server, const char *origin, json_t *card)
+static void route_sign(const struct a2a_server *server, const char *origin, json_t *card)
 {
 	const struct a2a_wire *wire = server->wire;
 	_cleanup_free_ char *keys = mem_printf(
@@ -145,7 +145,7 @@ void a2a_route_sign(const struct a2a_server *server, const char *origin, json_t 
 static void route_card(struct a2a_route_table *table, struct http_request *request)
 {
 	_cleanup_free_ char *origin = route_origin(table->server, request);
-	json_auto_t *card = a2a_card_make(table->server, origin, false);
+	json_auto_t *card = a2a_card_make(table->server, origin);
 	const char *asked = http_request_header(request, "A2A-Version");
 	const char *known = http_request_header(request, "If-None-Match");
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
@@ -158,7 +158,7 @@ static void route_card(struct a2a_route_table *table, struct http_request *reque
 	if (!asked || !*asked || !a2a_version_read(asked, &version))
 		version = A2A_VERSION_COUNT;
 	whole = a2a_version_card(version, card);
-	a2a_route_sign(table->server, origin, whole);
+	route_sign(table->server, origin, whole);
 	json_print(&text, whole, 0);
 	sum = sha256_of(buf_view(&text));
 	random_hex_print(sum.bytes, 16, tag + 1);
@@ -180,15 +180,16 @@ json_t *a2a_route_extended_card(const struct a2a_order *order)
 	_cleanup_free_ char *origin =
 		order->http ? route_origin(server, order->http) :
 		              mem_strdup(wire && wire->origin ? wire->origin : "");
-	json_t *card = a2a_card_make(server, origin, true);
+	json_t *card = a2a_card_make(server, origin);
 
+	a2a_card_extend(server, card);
 	/* The binding makes 0.3's of it, which would not be what was signed. */
 	if (order->version == A2A_V1_0)
-		a2a_route_sign(server, origin, card);
+		route_sign(server, origin, card);
 	return card;
 }
 
-/* ---- other documents for clients that have not proved who they are -------------------- */
+/* ---- other documents for clients that have not proved who they are --------------- */
 
 static bool route_is_document(const struct a2a_server *server, const char *path)
 {
@@ -218,7 +219,7 @@ static void route_document(struct a2a_route_table *table, struct http_request *r
 	http_answer(request, 200, "application/json", &text);
 }
 
-/* ---- what a request asks for ------------------------------------------------------------ */
+/* ---- what a request asks for ----------------------------------------------------- */
 
 /* A request whose caller is being found out. */
 struct a2a_visit {
@@ -281,7 +282,7 @@ static uint64_t route_resume_after(struct http_request *request)
 	                                                                 0;
 }
 
-/* Whether the body is of a type that the binding takes; nothing of another one is read. */
+/* Whether the body is of a type that the binding takes; no body of another type is read. */
 static bool visit_check_type(const struct a2a_visit *visit)
 {
 	const char *type = http_request_header(visit->request, "Content-Type");
@@ -391,7 +392,7 @@ static void route_visit(struct a2a_route_table *table, struct http_request *requ
 	visit->body.data = visit->kept;
 }
 
-/* ---- paths ------------------------------------------------------------------------------ */
+/* ---- paths ----------------------------------------------------------------------- */
 
 /* What stands after the base path; NULL: nothing of it does. */
 static const char *route_path(const struct a2a_server *server, struct http_request *request)

@@ -37,7 +37,7 @@ static const struct rpc_method {
 	{ "agent/getAuthenticatedExtendedCard", A2A_V0_3, A2A_EXTENDED_CARD },
 };
 
-/* ---- how it is said ----------------------------------------------------------------- */
+/* ---- how it is said -------------------------------------------------------------- */
 
 static json_t *rpc_id(const struct a2a_served_request *exchange)
 {
@@ -64,7 +64,7 @@ static const char *rpc_type(const struct a2a_served_request *exchange)
 
 const struct a2a_form a2a_rpc_form = { rpc_result, rpc_fault, rpc_type, false };
 
-/* ---- a request ---------------------------------------------------------------------- */
+/* ---- a request ------------------------------------------------------------------- */
 
 /* Keeps an id that can be sent back. */
 static bool rpc_read_id(struct a2a_served_request *exchange, const json_t *request,

@@ -21,7 +21,7 @@ enum {
 	LAST_ANSWERS_MS = 500,
 };
 
-/* ---- what is asked for --------------------------------------------------------------- */
+/* ---- what is asked for ----------------------------------------------------------- */
 
 static bool serve_is_loopback(const char *address)
 {
@@ -87,7 +87,7 @@ static bool serve_check(const struct a2a_serve_options *options, struct err *err
 	       serve_check_proxies(options->proxies, err);
 }
 
-/* ---- the end ------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------- */
 
 /* As a2a_server.drained. */
 static void serve_drained(struct a2a_server *server)
@@ -131,7 +131,7 @@ static void serve_close(struct a2a_server *server)
 	free(wire->name);
 }
 
-/* ---- the beginning --------------------------------------------------------------------- */
+/* ---- the beginning --------------------------------------------------------------- */
 
 /* The host of --public-url, as a Host header has it; the caller frees. */
 static char *serve_public_host(const char *url)

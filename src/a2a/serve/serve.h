@@ -39,11 +39,8 @@ struct a2a_serve_options {
 	const char *public_url;      /* what the card says, where a proxy stands before; or NULL */
 	const char *token;           /* of the caller "token"; NULL: requests need none */
 	unsigned tasks_at_once;      /* that run; 0: LIMIT_A2A_RUNNING */
-	/* {"argv", NULL}: starts each context's agent: `ARGV... hasp serve a2a --stdio ...`; NULL:
-	 * in this process. */
-	const char *const *runner;
-	/* One caller's messages over standard input and output in place of HTTP: the inner side
-	 * of a runner; `caller`: who that is, by the name of the setting. */
+	/* One caller's messages over standard input and output in place of HTTP; `caller`: who
+	 * that is, by the name of the setting. */
 	bool stdio;
 	const char *caller;
 	/* As acp_options has these: for `--web`. */

@@ -22,7 +22,7 @@ struct a2a_signer {
 	json_t *public;   /* owned; with kid */
 };
 
-/* ---- the canonical form ---------------------------------------------------------------- */
+/* ---- the canonical form ---------------------------------------------------------- */
 
 static void canonical_text(struct buf *out, struct span text)
 {
@@ -132,7 +132,7 @@ static bool canonical_value(const json_t *value, unsigned depth, struct buf *out
 	}
 }
 
-bool a2a_sign_canonical(const json_t *value, struct buf *out, struct err *err)
+static bool sign_canonical(const json_t *value, struct buf *out, struct err *err)
 {
 	if (!canonical_value(value, 0, out))
 		return err_set(err, ERR_INVALID_ARGUMENT,
@@ -141,7 +141,7 @@ bool a2a_sign_canonical(const json_t *value, struct buf *out, struct err *err)
 	return !out->overflowed || err_set(err, ERR_TOO_LARGE, "It is too large to be signed.");
 }
 
-/* ---- the key ------------------------------------------------------------------------------ */
+/* ---- the key --------------------------------------------------------------------- */
 
 /* RFC 7638: the hash of the members that make the key, in canonical form. */
 static bool set_thumbprint(json_t *jwk, struct err *err)
@@ -155,7 +155,7 @@ static bool set_thumbprint(json_t *jwk, struct err *err)
 	for (size_t i = 0; i < ARRAY_LEN(makes); i++)
 		if (json_object_get(jwk, makes[i]))
 			json_object_set(members, makes[i], json_object_get(jwk, makes[i]));
-	if (!a2a_sign_canonical(members, &text, err))
+	if (!sign_canonical(members, &text, err))
 		return false;
 	sum = sha256_of(buf_view(&text));
 	kid = auth_base64url(span_of((const char *)sum.bytes, sizeof(sum.bytes)));
@@ -200,13 +200,13 @@ json_t *a2a_signer_keys(const struct a2a_signer *signer)
 	return json_pack("{s:[O]}", "keys", signer->public);
 }
 
-/* ---- the signature -------------------------------------------------------------------------- */
+/* ---- the signature --------------------------------------------------------------- */
 
 static char *coded(const json_t *value, struct err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_A2A_CARD_BYTES);
 
-	return a2a_sign_canonical(value, &text, err) ? auth_base64url(buf_view(&text)) : NULL;
+	return sign_canonical(value, &text, err) ? auth_base64url(buf_view(&text)) : NULL;
 }
 
 bool a2a_signer_sign(const struct a2a_signer *signer, json_t *card, const char *jku,

@@ -31,7 +31,5 @@ bool a2a_signer_sign(const struct a2a_signer *signer, json_t *card, const char *
 /* The JWK set with the public key; a new reference. */
 json_t *a2a_signer_keys(const struct a2a_signer *signer);
 
-/* Appends the canonical form (RFC 8785). INVALID_ARGUMENT: as above. */
-bool a2a_sign_canonical(const json_t *value, struct buf *out, struct err *err);
 
 #endif

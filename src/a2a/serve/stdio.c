@@ -23,7 +23,7 @@ struct a2a_stdio {
 	bool has_ended;
 };
 
-/* ---- out ----------------------------------------------------------------------------- */
+/* ---- out ------------------------------------------------------------------------- */
 
 static void stdio_write(struct a2a_stdio *stdio, struct span line)
 {
@@ -69,7 +69,7 @@ static const struct a2a_sink stdio_sink = {
 	stdio_sink_answer, stdio_sink_piece, stdio_sink_end, stdio_sink_is_slow,
 };
 
-/* ---- in ------------------------------------------------------------------------------- */
+/* ---- in -------------------------------------------------------------------------- */
 
 /* As rpc_line_handler. */
 static bool stdio_line(void *data, struct span line, bool too_long)

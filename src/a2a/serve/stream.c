@@ -28,7 +28,7 @@ static void exchange_free(struct a2a_served_request *exchange)
 	free(exchange);
 }
 
-/* ---- over HTTP -------------------------------------------------------------------------- */
+/* ---- over HTTP ------------------------------------------------------------------- */
 
 static void http_sink_answer(struct a2a_served_request *exchange, unsigned status, struct buf *text)
 {
@@ -74,10 +74,22 @@ static const struct a2a_sink http_sink = {
 	http_sink_answer, http_sink_piece, http_sink_end, http_sink_is_slow,
 };
 
+static void exchange_leave(struct a2a_served_request *exchange)
+{
+	struct a2a_order *order = &exchange->order;
+
+	order->http = NULL;
+	exchange->sink_data = NULL;
+	if (!order->left)
+		return; /* it goes on, and ends for no reader */
+	order->left(order);
+	exchange_free(exchange);
+}
+
 /* As a2a_held.closed. */
 static void exchange_closed(struct a2a_held *held)
 {
-	a2a_exchange_leave((struct a2a_served_request *)held);
+	exchange_leave((struct a2a_served_request *)held);
 }
 
 /* As a2a_held.drained. */
@@ -89,19 +101,7 @@ static void exchange_drained(struct a2a_held *held)
 		exchange->order.drained(&exchange->order);
 }
 
-void a2a_exchange_leave(struct a2a_served_request *exchange)
-{
-	struct a2a_order *order = &exchange->order;
-
-	order->http = NULL;
-	exchange->sink_data = NULL;
-	if (!order->gone)
-		return; /* it goes on, and ends for no reader */
-	order->gone(order);
-	exchange_free(exchange);
-}
-
-/* ---- the order's functions ----------------------------------------------------------------- */
+/* ---- the order's functions ------------------------------------------------------- */
 
 static void exchange_print(const json_t *value, struct buf *text)
 {
@@ -177,7 +177,7 @@ static bool exchange_is_slow(const struct a2a_order *order)
 	return exchange->sink->is_slow(exchange);
 }
 
-/* ---- the beginning ---------------------------------------------------------------------- */
+/* ---- the beginning --------------------------------------------------------------- */
 
 struct a2a_served_request *a2a_exchange_new(struct a2a_server *server, struct a2a_caller *caller,
                                       struct http_request *request, const struct a2a_form *form)

@@ -20,7 +20,7 @@ static struct span target_authority(const char *url)
 }
 
 /* Without a port. */
-static struct span target_name(struct span authority)
+static struct span target_host_name(struct span authority)
 {
 	const char *end = authority.len && authority.data[0] == '[' ?
 		memchr(authority.data, ']', authority.len) :
@@ -33,14 +33,14 @@ static struct span target_name(struct span authority)
 
 char *a2a_target_host(const char *url)
 {
-	const struct span host = target_name(target_authority(url));
+	const struct span host = target_host_name(target_authority(url));
 
 	return mem_dup(host.data, host.len);
 }
 
 static bool target_is_named(struct span name, struct span authority)
 {
-	const struct span host = target_name(authority);
+	const struct span host = target_host_name(authority);
 
 	return (name.len == authority.len && !strncasecmp(name.data, authority.data, name.len)) ||
 	       (name.len == host.len && !strncasecmp(name.data, host.data, name.len));

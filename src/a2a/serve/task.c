@@ -11,15 +11,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "a2a/serve/gemini.h"
-#include "a2a/serve/push.h"
 #include "a2a/serve/tasks.h"
 #include "agent/session/record.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "data/json.h"
 
-/* ---- states ------------------------------------------------------------------------ */
+/* ---- states ---------------------------------------------------------------------- */
 
 static const char *const state_names[] = {
 	[A2A_TASK_SUBMITTED] = "TASK_STATE_SUBMITTED",
@@ -56,7 +54,7 @@ bool a2a_task_state_asks(enum a2a_task_state state)
 	return state == A2A_TASK_INPUT_REQUIRED || state == A2A_TASK_AUTH_REQUIRED;
 }
 
-/* ---- moments ------------------------------------------------------------------------- */
+/* ---- moments --------------------------------------------------------------------- */
 
 void a2a_moment_print(uint64_t ms, char out[static CLOCK_TIMESTAMP_SIZE])
 {
@@ -129,7 +127,7 @@ static uint64_t moment_next(struct a2a_tasks *tasks)
 	return tasks->last_ms;
 }
 
-/* ---- all of them ---------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------- */
 
 static size_t id_hash(const char *id)
 {
@@ -208,7 +206,7 @@ void a2a_task_free(struct a2a_task *task)
 	json_decref(task->value);
 	json_decref(task->pushes);
 	json_decref(task->extensions);
-	a2a_gemini_free(task->gemini);
+	tasks->links->freed(task);
 	a2a_caller_unref(task->caller);
 	free(task->id);
 	free(task->context);
@@ -248,7 +246,13 @@ static void tasks_trim(struct a2a_tasks *tasks)
 	}
 }
 
-/* ---- events --------------------------------------------------------------------------- */
+/* A line of its record; takes it. */
+static void task_write(struct a2a_task *task, json_t *line)
+{
+	task->server->tasks->links->write(task, line);
+}
+
+/* ---- events ---------------------------------------------------------------------- */
 
 static size_t event_bytes(const json_t *response)
 {
@@ -276,7 +280,7 @@ static void event_keep(struct a2a_task *task, json_t *response)
 	}
 }
 
-/* Followers may leave, and others may come, while it is told. */
+/* Followers may leave, and others may come, meanwhile. */
 static void event_tell(struct a2a_task *task, const json_t *response)
 {
 	const uint64_t number = task->last_number;
@@ -286,8 +290,7 @@ static void event_tell(struct a2a_task *task, const json_t *response)
 		next = follower->next;
 		follower->event(follower, response, number);
 	}
-	if (task->server->push && json_object_size(task->pushes))
-		a2a_push_send(task->server->push, task, response);
+	task->server->tasks->links->push(task, response);
 }
 
 /* Takes it. */
@@ -343,7 +346,7 @@ void a2a_task_unfollow(struct a2a_task *task, struct a2a_follower *follower)
 		}
 }
 
-/* ---- what there is ---------------------------------------------------------------------- */
+/* ---- what there is --------------------------------------------------------------- */
 
 static json_t *task_member(json_t *value, const char *name, json_t *(*make)(void))
 {
@@ -356,9 +359,9 @@ static json_t *task_member(json_t *value, const char *name, json_t *(*make)(void
 	return member;
 }
 
-/* The oldest messages go where there are too many; the first, which says what is to be done,
+/* The oldest messages go where there are too many; the first, which has the task,
  * stays. */
-static void history_add(json_t *value, json_t *message)
+static void task_history_add(json_t *value, json_t *message)
 {
 	json_t *history = task_member(value, "history", json_array);
 
@@ -423,9 +426,9 @@ void a2a_task_replay(json_t *value, const json_t *line)
 	json_t *note = json_object_get(line, "metadata");
 
 	if (json_is_object(json_object_get(line, "asked")))
-		history_add(value, json_incref(json_object_get(line, "asked")));
+		task_history_add(value, json_incref(json_object_get(line, "asked")));
 	if (json_is_object(message))
-		history_add(value, json_incref(message));
+		task_history_add(value, json_incref(message));
 	if (json_is_object(status))
 		json_object_set(value, "status", status);
 	if (json_is_object(artifact))
@@ -437,7 +440,8 @@ void a2a_task_replay(json_t *value, const json_t *line)
 /* The whole value, of a task that is over and only in its record, too; a new reference. */
 static json_t *task_whole(struct a2a_task *task)
 {
-	json_t *value = task->value ? json_incref(task->value) : a2a_store_read(task);
+	json_t *value = task->value ? json_incref(task->value) :
+	                              task->server->tasks->links->read(task);
 	char moment[CLOCK_TIMESTAMP_SIZE];
 
 	if (value)
@@ -490,7 +494,7 @@ json_t *a2a_task_message_text(const struct a2a_task *task, const char *format, .
 	return a2a_task_message(task, json_pack("[{s:o}]", "text", json_utf8(span_str(text))));
 }
 
-/* ---- changes ---------------------------------------------------------------------------- */
+/* ---- changes --------------------------------------------------------------------- */
 
 /* A new message may be of a context that exists: its task has the same caller and workspace. */
 struct a2a_task *a2a_task_new(struct a2a_server *server, struct a2a_caller *caller,
@@ -505,9 +509,9 @@ struct a2a_task *a2a_task_new(struct a2a_server *server, struct a2a_caller *call
 
 	if (server->is_ending)
 		a2a_fault_set(fault, A2A_FAULT_BUSY, "The server is shutting down.");
-	else if (!a2a_queue_has_room(tasks, event_bytes(message)))
-		a2a_fault_set(fault, A2A_FAULT_BUSY, "Too many tasks are waiting (%zu). Retry later.",
-		              tasks->waiting);
+	else if (!tasks->links->has_room(tasks, event_bytes(message)))
+		a2a_fault_set(fault, A2A_FAULT_BUSY,
+		              "Too many tasks are waiting (%zu). Retry later.", tasks->waiting);
 	if (fault->kind != A2A_FAULT_NONE)
 		return NULL;
 	context = a2a_context_of(server, caller, message, fault);
@@ -526,9 +530,8 @@ struct a2a_task *a2a_task_new(struct a2a_server *server, struct a2a_caller *call
 	task->updated_ms = tasks->last_ms;
 	if (!json_array_size(json_object_get(message, "parts"))) /* made before its first message */
 		json_array_clear(json_object_get(value, "history"));
-	a2a_store_write(task, json_pack("{s:s, s:O}", "caller", caller->name, "task", value));
-	if (a2a_gemini_is_asked(message, NULL))
-		a2a_gemini_begin(task, message);
+	task_write(task, json_pack("{s:s, s:O}", "caller", caller->name, "task", value));
+	tasks->links->made(task, message);
 	tasks_trim(tasks);
 	return task;
 }
@@ -542,7 +545,7 @@ struct a2a_task *a2a_task_restore(struct a2a_server *server, struct a2a_context 
 	task->state = a2a_task_state_parse(json_string_value(state));
 	task->updated_ms = updated_ms;
 	task->last_number = last_number;
-	a2a_gemini_restore(task);
+	server->tasks->links->restored(task);
 	if (updated_ms > server->tasks->last_ms)
 		server->tasks->last_ms = updated_ms;
 	server->tasks->over_count += a2a_task_state_is_over(task->state);
@@ -569,7 +572,7 @@ void a2a_task_set(struct a2a_task *task, enum a2a_task_state state, json_t *mess
 		json_decref(metadata);
 		return;
 	}
-	metadata = a2a_gemini_metadata(task, metadata);
+	metadata = task->server->tasks->links->metadata(task, metadata);
 	task_touch(task);
 	task->state = state;
 	a2a_moment_print(task->updated_ms, moment);
@@ -579,12 +582,12 @@ void a2a_task_set(struct a2a_task *task, enum a2a_task_state state, json_t *mess
 	event = json_pack("{s:s, s:s, s:O, s:o*}", "taskId", task->id, "contextId", task->context,
 	                  "status", status, "metadata", metadata);
 	if (state != before) /* what it is just doing is no part of the record */
-		a2a_store_write(task, json_pack("{s:O, s:I}", "status", status, "number",
+		task_write(task, json_pack("{s:O, s:I}", "status", status, "number",
 		                                (json_int_t)task->last_number + 1));
 	task->server->tasks->over_count += a2a_task_state_is_over(state);
 	task_event(task, "statusUpdate", event);
 	if (state != before)
-		a2a_queue_state(task, before);
+		task->server->tasks->links->changed(task, before);
 	tasks_trim(task->server->tasks);
 }
 
@@ -604,7 +607,7 @@ void a2a_task_add(struct a2a_task *task, json_t *artifact, bool append, bool las
 	event = json_pack("{s:s, s:s, s:O, s:b, s:b}", "taskId", task->id, "contextId",
 	                  task->context, "artifact", artifact, "append", append, "lastChunk", last);
 	if (last && whole)
-		a2a_store_write(task, json_pack("{s:O}", "artifact", whole));
+		task_write(task, json_pack("{s:O}", "artifact", whole));
 	task_event(task, "artifactUpdate", event);
 	json_decref(artifact);
 }
@@ -618,9 +621,9 @@ void a2a_task_said(struct a2a_task *task, const json_t *message)
 	json_object_set_new(said, "taskId", json_string(task->id));
 	json_object_set_new(said, "contextId", json_string(task->context));
 	if (asked)
-		history_add(task->value, json_incref(asked));
-	history_add(task->value, json_incref(said));
-	a2a_store_write(task, json_pack("{s:O*, s:o}", "asked", asked, "said", said));
+		task_history_add(task->value, json_incref(asked));
+	task_history_add(task->value, json_incref(said));
+	task_write(task, json_pack("{s:O*, s:o}", "asked", asked, "said", said));
 }
 
 void a2a_task_note(struct a2a_task *task, const char *name, json_t *value)
@@ -629,7 +632,7 @@ void a2a_task_note(struct a2a_task *task, const char *name, json_t *value)
 
 	if (task->value)
 		json_object_update(task_member(task->value, "metadata", json_object), note);
-	a2a_store_write(task, json_pack("{s:o}", "metadata", note));
+	task_write(task, json_pack("{s:o}", "metadata", note));
 }
 
 bool a2a_task_has_prompt(const struct a2a_task *task)
@@ -640,5 +643,5 @@ bool a2a_task_has_prompt(const struct a2a_task *task)
 
 void a2a_task_pushes_changed(struct a2a_task *task)
 {
-	a2a_store_write(task, json_pack("{s:O}", "pushes", task->pushes ?: json_null()));
+	task_write(task, json_pack("{s:O}", "pushes", task->pushes ?: json_null()));
 }

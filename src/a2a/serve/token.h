@@ -54,12 +54,13 @@ bool a2a_token_holds(const struct a2a_token *token, const char *issuer, const ch
 /* Whether it has all of these scopes (an array of strings, or NULL). */
 bool a2a_token_has_scopes(const struct a2a_token *token, const json_t *scopes);
 
-/* ---- an issuer's keys (keys.c): fetched when they are needed, on a thread of the pool ---- */
+/* ---- an issuer's keys (keys.c): fetched when they are needed, on a thread of the pool  */
 
 struct a2a_keys;
 
 /* `url`: of the JWK set; NULL: as the issuer's metadata (RFC 8414, OpenID Connect Discovery) have
- * it.  Both are copied. INVALID_ARGUMENT: an address that is neither https nor this machine's own. */
+ * it.  Both are copied.  INVALID_ARGUMENT: an address that is neither https nor this machine's
+ * own. */
 bool a2a_keys_new(struct loop *loop, struct pool *pool, const char *issuer, const char *url,
                   struct a2a_keys **ret, struct err *err);
 /* Calls `done` of all that wait.  On the loop's thread. NULL is fine. */

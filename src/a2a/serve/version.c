@@ -11,7 +11,7 @@
 #include "base/span.h"
 #include "data/json.h"
 
-/* ---- names and words -------------------------------------------------------------- */
+/* ---- names and words ------------------------------------------------------------- */
 
 struct version_word {
 	const char *old, *canonical;
@@ -92,7 +92,7 @@ static void member_rename(json_t *object, const char *name, const char *other)
 	json_object_del(object, name);
 }
 
-/* ---- in: 0.3 to canonical ----------------------------------------------------------- */
+/* ---- in: 0.3 to canonical -------------------------------------------------------- */
 
 /* The file of a part: {bytes | uri, mimeType, name}. */
 static void part_take_file(json_t *part, const json_t *file)
@@ -259,7 +259,7 @@ json_t *a2a_version_params(enum a2a_version version, enum a2a_operation operatio
 	return changes[operation](params);
 }
 
-/* ---- out: canonical to 0.3 ----------------------------------------------------------- */
+/* ---- out: canonical to 0.3 ------------------------------------------------------- */
 
 /* "kind" goes first, as 0.3's own servers print it. */
 static json_t *kind_first(const char *kind, const json_t *value)
@@ -478,7 +478,7 @@ json_t *a2a_version_task(enum a2a_version version, const json_t *task)
 	return version == A2A_V0_3 ? task_out(task) : json_incref((json_t *)task);
 }
 
-/* ---- the card ------------------------------------------------------------------------ */
+/* ---- the card -------------------------------------------------------------------- */
 
 /* {"httpAuthSecurityScheme": {...}} is {"type": "http", ...}. */
 static json_t *scheme_out(const json_t *value)
@@ -592,7 +592,7 @@ json_t *a2a_version_card(enum a2a_version version, const json_t *canonical)
 	return card;
 }
 
-/* ---- results ------------------------------------------------------------------------ */
+/* ---- results --------------------------------------------------------------------- */
 
 static json_t *card_out(const json_t *value)
 {

@@ -9,7 +9,7 @@
 #include "a2a/serve/callers.h"
 #include "a2a/serve/private.h"
 
-/* ---- fault.c: more of it ------------------------------------------------------------ */
+/* ---- fault.c: more of it --------------------------------------------------------- */
 
 /* Adds a wrong field ("message.parts[0].raw"), and makes it PARAMS. */
 void a2a_fault_field(struct a2a_fault *fault, const char *field, const char *format, ...)
@@ -19,7 +19,7 @@ unsigned a2a_fault_http(const struct a2a_fault *fault);         /* 404 ... */
 json_t *a2a_fault_rpc(const struct a2a_fault *fault);           /* {"code", "message", "data"} */
 json_t *a2a_fault_rest(const struct a2a_fault *fault);          /* {"error": {...}} */
 
-/* ---- fields.c: what a message of the protocol may have ------------------------------ */
+/* ---- fields.c: what a message of the protocol may have --------------------------- */
 
 /* Messages of specification/a2a.proto that are read. */
 enum a2a_message {
@@ -39,7 +39,7 @@ bool a2a_fields_read(enum a2a_message message, const json_t *value, json_t **ret
 /* The message that the params of an operation are. */
 enum a2a_message a2a_fields_of(enum a2a_operation operation);
 
-/* ---- version.c: 0.3, and nothing else of it anywhere -------------------------------- */
+/* ---- version.c: 0.3, and nothing else of it anywhere ----------------------------- */
 
 /* All give a new reference.  What cannot be a 0.3 message stays as it is, for a2a_fields_read to
  * say what is wrong. */
@@ -57,13 +57,14 @@ json_t *a2a_version_card(enum a2a_version version, const json_t *card);
 /* "1.0", "1.0.1": its major and minor numbers alone count.  NULL or "": 0.3.  False: neither. */
 bool a2a_version_read(const char *text, enum a2a_version *ret);
 
-/* ---- card.c ------------------------------------------------------------------------- */
+/* ---- card.c ---------------------------------------------------------------------- */
 
-/* The canonical card, a new reference; `origin`: what stands before its paths. `extended`: as a
- * caller who has proved who it is gets it. */
-json_t *a2a_card_make(struct a2a_server *server, const char *origin, bool extended);
+/* The canonical card, a new reference; `origin`: what stands before its paths. */
+json_t *a2a_card_make(struct a2a_server *server, const char *origin);
+/* Adds what only callers get that have proved who they are: which workspaces they may name. */
+void a2a_card_extend(const struct a2a_server *server, json_t *card);
 
-/* ---- stream.c: one order, and how its answer goes out ---------------------------------- */
+/* ---- stream.c: one order, and how its answer goes out ---------------------------- */
 
 struct a2a_served_request;
 
@@ -113,10 +114,8 @@ void a2a_exchange_begin(struct a2a_served_request *exchange, enum a2a_operation 
                         const json_t *params);
 /* Ends it with a fault, which is released. */
 void a2a_exchange_refuse(struct a2a_served_request *exchange, struct a2a_fault *fault);
-/* Its client has left. */
-void a2a_exchange_leave(struct a2a_served_request *exchange);
 
-/* ---- rpc.c, rest.c: the bindings ------------------------------------------------------ */
+/* ---- rpc.c, rest.c: the bindings ------------------------------------------------- */
 
 extern const struct a2a_form a2a_rpc_form, a2a_rest_form;
 
@@ -132,20 +131,20 @@ const struct a2a_rest_route *a2a_rest_find(const char *method, const char *path,
 void a2a_rest_take(struct a2a_served_request *exchange, const struct a2a_rest_route *route,
                    const char *path, struct span body);
 
-/* ---- fields.c: queries ---------------------------------------------------------------- */
+/* ---- fields.c: queries ----------------------------------------------------------- */
 
 /* The members that a query has: {NAME: TEXT}; `value`: of a name, or NULL. A new reference. */
 json_t *a2a_fields_query(enum a2a_message message,
                          const char *(*value)(void *data, const char *name), void *data);
 
-/* ---- route.c -------------------------------------------------------------------------- */
+/* ---- route.c --------------------------------------------------------------------- */
 
 struct a2a_route_table;
 /* Fills routes, explain and data of the options; freed after the server. */
 struct a2a_route_table *a2a_route_open(struct a2a_server *server, struct http_options *http);
 void a2a_route_free(struct a2a_route_table *table);
 
-/* ---- stdio.c -------------------------------------------------------------------------- */
+/* ---- stdio.c --------------------------------------------------------------------- */
 
 /* Serves one caller on standard input and output; `ended`: its input has, once. */
 struct a2a_stdio;
@@ -153,7 +152,7 @@ bool a2a_stdio_open(struct a2a_server *server, void (*ended)(struct a2a_server *
                     struct a2a_stdio **ret, struct err *err);
 void a2a_stdio_free(struct a2a_stdio *stdio);
 
-/* ---- serve.c -------------------------------------------------------------------------- */
+/* ---- serve.c --------------------------------------------------------------------- */
 
 /* a2a_server.wire: what only these files look at. */
 struct a2a_signer; /* sign.h */
@@ -169,8 +168,6 @@ struct a2a_wire {
 	int signal;                     /* that ends it; 0: none yet */
 };
 
-/* Signs a card as it is printed, if the server has a key; its address is `origin`'s. */
-void a2a_route_sign(const struct a2a_server *server, const char *origin, json_t *card);
 /* The card that callers get; a new reference. */
 json_t *a2a_route_extended_card(const struct a2a_order *order);
 #endif

@@ -372,3 +372,24 @@ void host_chat_release(struct chat *chat)
 	free(chat->rewound);
 	*chat = (struct chat){ 0 };
 }
+
+/* ---- the record, for tasks of other agents ------------------------------------------- */
+
+bool host_record_a2a_task(struct host *host, const json_t *line)
+{
+	bool ok;
+
+	pthread_mutex_lock(&host->lock);
+	ok = host->a2a_record != NULL;
+	if (ok)
+		record_a2a_task(host->a2a_record, line);
+	pthread_mutex_unlock(&host->lock);
+	return ok;
+}
+
+void host_leave_a2a_record(struct host *host)
+{
+	pthread_mutex_lock(&host->lock);
+	host->a2a_record = NULL;
+	pthread_mutex_unlock(&host->lock);
+}

@@ -349,25 +349,6 @@ void host_continue_trace(struct host *host, const char *traceparent)
 	telemetry_continue_trace(host->telemetry, traceparent);
 }
 
-bool host_record_a2a_task(struct host *host, const json_t *line)
-{
-	bool ok;
-
-	pthread_mutex_lock(&host->lock);
-	ok = host->a2a_record != NULL;
-	if (ok)
-		record_a2a_task(host->a2a_record, line);
-	pthread_mutex_unlock(&host->lock);
-	return ok;
-}
-
-void host_leave_a2a_record(struct host *host)
-{
-	pthread_mutex_lock(&host->lock);
-	host->a2a_record = NULL;
-	pthread_mutex_unlock(&host->lock);
-}
-
 bool host_recorded(struct host *host, struct err *err)
 {
 	return record_whole(host->chat.record, err);

@@ -68,8 +68,8 @@ struct host {
 	struct model *model;
 	enum model_thinking thinking; /* chosen in this session (host_set_model) */
 	struct hooks *hooks;
-	struct record *a2a_record;   /* of the chat that was opened first, while it is there; with the
-	                              * lock */
+	struct record *a2a_record;   /* of the chat that was opened first, while it is there;
+	                              * with the lock */
 	struct telemetry *telemetry; /* NULL: it is off */
 	struct audit *audit;         /* NULL: it is off */
 	struct chat chat;

@@ -66,14 +66,14 @@ void session_own_lines(const char *path, const char *name,
 
 /* ---- all of a project -------------------------------------------------------- */
 
-struct own_file {
+struct own_lines_file {
 	char *path; /* owned */
 	int64_t modified;
 };
 
 static int own_file_later_first(const void *a, const void *b)
 {
-	const struct own_file *left = a, *right = b;
+	const struct own_lines_file *left = a, *right = b;
 
 	if (left->modified != right->modified)
 		return left->modified < right->modified ? 1 : -1;
@@ -81,10 +81,10 @@ static int own_file_later_first(const void *a, const void *b)
 }
 
 /* The caller frees the array and the paths in it. */
-static struct own_file *own_files_list(const char *folder, size_t *ret_count)
+static struct own_lines_file *own_files_list(const char *folder, size_t *ret_count)
 {
 	DIR *entries = opendir(folder);
-	struct own_file *files = NULL;
+	struct own_lines_file *files = NULL;
 	size_t count = 0, cap = 0;
 	struct dirent *entry;
 	struct stat status;
@@ -95,7 +95,7 @@ static struct own_file *own_files_list(const char *folder, size_t *ret_count)
 		    !S_ISREG(status.st_mode))
 			continue;
 		files = mem_grow(files, &cap, count + 1, sizeof(*files));
-		files[count++] = (struct own_file){
+		files[count++] = (struct own_lines_file){
 			.path = mem_printf("%s/%s", folder, entry->d_name),
 			.modified = (int64_t)status.st_mtim.tv_sec * 1000000000 +
 			            status.st_mtim.tv_nsec,
@@ -114,7 +114,7 @@ void sessions_own_lines(struct home *home, const char *name, size_t most,
                         void *data)
 {
 	_cleanup_free_ char *folder = NULL;
-	struct own_file *files;
+	struct own_lines_file *files;
 	size_t count;
 
 	if (!home_find(home))

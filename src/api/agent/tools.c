@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/host/session_settings.h"
 #include "agent/setup/policy_load.h"
 #include "agent/setup/prepare.h"
 #include "api/agent/private.h"

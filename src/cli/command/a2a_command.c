@@ -23,7 +23,6 @@ struct a2a_command {
 	struct a2a_serve_options options;
 	const char **workspaces, **hosts, **proxies; /* owned arrays */
 	char **folders;               /* owned, with what is in it */
-	char **runner;                /* of command_words_split; or NULL */
 	char *certificate, *key, *client_authority, *token;
 	enum token_source source;
 	struct web_page *page;
@@ -37,7 +36,6 @@ static void a2a_command_release(struct a2a_command *command)
 	free(command->workspaces);
 	free(command->hosts);
 	free(command->proxies);
-	command_words_free(command->runner);
 	free(command->certificate);
 	if (command->key)
 		explicit_bzero(command->key, strlen(command->key));
@@ -69,7 +67,6 @@ static bool a2a_check_flags(const struct invocation *invocation, struct err *err
 		{ FLAG_NO_TOKEN, FLAG_TOKEN_FILE, "--no-token", "--token-file" },
 		{ FLAG_STDIO, FLAG_PORT, "--stdio", "--port" },
 		{ FLAG_STDIO, FLAG_LISTEN, "--stdio", "--listen" },
-		{ FLAG_STDIO, FLAG_RUNNER, "--stdio", "--runner" },
 		{ FLAG_YOLO, FLAG_APPROVAL_MODE, "--yolo", "--approval-mode" },
 	};
 
@@ -153,16 +150,6 @@ static bool a2a_read_token(struct a2a_command *command, struct err *err)
 	return true;
 }
 
-static bool a2a_read_runner(struct a2a_command *command, struct err *err)
-{
-	const char *text = invocation_value(command->invocation, FLAG_RUNNER);
-
-	if (text && !command_words_split(text, &command->runner, err))
-		return false;
-	command->options.runner = (const char *const *)command->runner;
-	return true;
-}
-
 static bool a2a_read_flags(struct a2a_command *command, struct err *err)
 {
 	const struct invocation *invocation = command->invocation;
@@ -185,8 +172,7 @@ static bool a2a_read_flags(struct a2a_command *command, struct err *err)
 	    !web_command_number(invocation, FLAG_PORT, "port", 0, PORT_MAX, &port, err) ||
 	    !web_command_number(invocation, FLAG_TASKS, "tasks", 1, TASKS_MOST,
 	                        &options->tasks_at_once, err) ||
-	    !a2a_read_folders(command, err) || !a2a_read_tls(command, err) ||
-	    !a2a_read_runner(command, err))
+	    !a2a_read_folders(command, err) || !a2a_read_tls(command, err))
 		return false;
 	options->port = (uint16_t)port;
 	return a2a_read_token(command, err);

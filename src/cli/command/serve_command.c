@@ -334,7 +334,6 @@ static const struct {
 	{ FLAG_PUBLIC_URL, "public-url", SERVED_A2A },
 	{ FLAG_PROXY, "proxy", SERVED_A2A },
 	{ FLAG_TASKS, "tasks", SERVED_A2A },
-	{ FLAG_RUNNER, "runner", SERVED_A2A },
 	{ FLAG_STDIO, "stdio", SERVED_A2A },
 	{ FLAG_CALLER, "caller", SERVED_A2A },
 	{ FLAG_WEB, "web", SERVED_A2A },

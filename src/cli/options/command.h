@@ -140,7 +140,6 @@ enum flag_id {
 	FLAG_PUBLIC_URL,
 	FLAG_PROXY,
 	FLAG_TASKS,
-	FLAG_RUNNER,
 	FLAG_STDIO,
 };
 

@@ -156,6 +156,7 @@ struct loop_job {
 	void (*run)(struct loop_job *job);
 	void (*then)(struct loop_job *job); /* may free it */
 };
+/* From the loop's thread. */
 void loop_job_start(struct loop *loop, struct pool *pool, struct loop_job *job);
 
 /* Has `woken` called with `data` on the loop's thread soon after it was woken, by any thread; many

@@ -107,8 +107,8 @@ static void post_check(void *data, struct http_request *request, struct span bod
 static void post_send(void *data, struct http_request *request, struct span body)
 {
 	json_auto_t *value = body_json(body);
-	static struct a2a_caller caller = { .references = 1, .name = "someone" };
-	struct a2a_task task = { .server = &probe.server, .id = "task-1", .caller = &caller,
+	static struct a2a_caller caller = { .references = 1, .name = (char *)"someone" };
+	struct a2a_task task = { .server = &probe.server, .id = (char *)"task-1", .caller = &caller,
 		                 .pushes = json_object_get(value, "configs") };
 
 	(void)data;

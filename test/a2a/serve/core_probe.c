@@ -124,8 +124,8 @@ static void probe_gone(struct probe_order *order)
 {
 	if (!order)
 		return;
-	if (order->order.gone)
-		order->order.gone(&order->order);
+	if (order->order.left)
+		order->order.left(&order->order);
 	probe_free(order);
 }
 
@@ -158,7 +158,7 @@ static void probe_counters(const struct probe *probe)
 	probe_print(NULL, json_pack("{s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}}", "counters", "tasks",
 	                            (json_int_t)tasks->count, "waiting", (json_int_t)tasks->waiting,
 	                            "running", (json_int_t)tasks->running, "asking",
-	                            (json_int_t)tasks->asking, "streams",
+	                            (json_int_t)tasks->questions, "streams",
 	                            (json_int_t)probe->server.streams, "recent", (json_int_t)recent,
 	                            "values", (json_int_t)values));
 }

@@ -714,7 +714,6 @@ def listening(pid):
         (["--http", "1"], "hasp serve mcp"),
         (["--socket", "x"], "hasp serve web"),
         (["--caller", "x"], "--stdio"),
-        (["--runner", "'"], "quot"),
         (["extra"], "extra"),
     ],
 )
