@@ -390,7 +390,7 @@ static void operation_subscribe(struct a2a_order *order)
 		                  "Too many streams are open. Close one first, or poll.");
 		return;
 	}
-	if (order->resume_after && a2a_task_can_repeat(task, order->resume_after)) {
+	if (order->resumes && a2a_task_can_repeat(task, order->resume_after)) {
 		waiting = waiting_new(order, task, -1);
 		if (order->resume_after == task->last_number && waiting_order_is_done(waiting))
 			waiting_end(waiting);

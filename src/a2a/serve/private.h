@@ -128,7 +128,8 @@ struct a2a_order {
 	void (*drained)(struct a2a_order *order);
 	void *data;                   /* the operation's */
 	void *binding;                /* the binding's */
-	uint64_t resume_after;        /* Last-Event-ID; 0: none */
+	bool resumes;                 /* its client had a stream of this task before, whose */
+	uint64_t resume_after;        /* last event has this number (Last-Event-ID) */
 	char trace[64];               /* the header traceparent; "": none */
 };
 /* Carries it out. */

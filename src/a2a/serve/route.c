@@ -273,13 +273,15 @@ static json_t *route_extensions(struct http_request *request)
 	return list;
 }
 
-static uint64_t route_resume_after(struct http_request *request)
+static bool route_resumes(struct http_request *request, uint64_t *ret_after)
 {
 	const char *text = http_request_header(request, "Last-Event-ID");
 	const size_t len = text ? strlen(text) : 0;
 
-	return len && len <= 18 && span_digits(span_str(text)) == len ? strtoull(text, NULL, 10) :
-	                                                                 0;
+	if (!len || len > 18 || span_digits(span_str(text)) != len)
+		return false;
+	*ret_after = strtoull(text, NULL, 10);
+	return true;
 }
 
 /* Whether the body is of a type that the binding takes; no body of another type is read. */
@@ -318,7 +320,7 @@ static void visit_carry_out(struct a2a_visit *visit, struct a2a_caller *caller)
 	exchange = a2a_exchange_new(visit->server, caller, request,
 	                            visit->rest ? &a2a_rest_form : &a2a_rpc_form);
 	exchange->order.extensions = route_extensions(request);
-	exchange->order.resume_after = route_resume_after(request);
+	exchange->order.resumes = route_resumes(request, &exchange->order.resume_after);
 	trace = http_request_header(request, "traceparent");
 	snprintf(exchange->order.trace, sizeof(exchange->order.trace), "%s",
 	         trace && strlen(trace) < sizeof(exchange->order.trace) ? trace : "");

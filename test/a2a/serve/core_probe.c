@@ -112,6 +112,7 @@ static void probe_begin(struct probe *probe, json_t *line)
 		.params = json_incref(json_object_get(line, "params")),
 		.answer = probe_answer, .refuse = probe_refuse, .event = probe_event,
 		.end = probe_end, .is_slow = probe_is_slow,
+		.resumes = json_is_integer(json_object_get(line, "after")),
 		.resume_after = (uint64_t)json_integer_value(json_object_get(line, "after")),
 	};
 	probe->orders = order;

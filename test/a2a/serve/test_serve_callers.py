@@ -91,7 +91,7 @@ def test_always_is_never_an_answer(world):
             task = send(served, words, {"taskId": task["id"]})[1]["task"]
             assert task["status"]["state"] == "TASK_STATE_INPUT_REQUIRED", words
             assert not (world.root / "new.txt").exists()
-        question = task["status"]["message"]["parts"][1]["data"]["hasp"]["question"]
+        question = task["status"]["message"]["parts"][-1]["data"]["hasp"]["question"]
         assert question["outcomes"] == ["proceed_once", "cancel"]
         served.ask("POST", "/tasks/%s:cancel" % task["id"], {}, **V1)
     assert not (world.root / "new.txt").exists()

@@ -470,7 +470,7 @@ def test_sizes_types_and_lists_are_bounded(served):
         b"HTTP/1.1 400 "
     )
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
-        assert post(served, b"{}", **{"Content-Type": kind})[0] == 415
+        assert post(served, b"{}", **{"Content-Type": kind})[1]["error"]["code"] == -32005
         assert post(served, b"{}", "/message:send", **{"Content-Type": kind})[0] == 415
     assert (
         post(
