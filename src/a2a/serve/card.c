@@ -10,21 +10,19 @@
 static json_t *card_interfaces(const struct a2a_server *server, const char *origin)
 {
 	static const struct {
-		const char *binding, *version, *end;
+		const char *binding, *version;
 	} rows[] = {
-		{ "JSONRPC", "1.0", "/" }, { "HTTP+JSON", "1.0", "" }, { "JSONRPC", "0.3", "/" },
-		{ "HTTP+JSON", "0.3", "" },
+		{ "JSONRPC", "1.0" }, { "HTTP+JSON", "1.0" }, { "JSONRPC", "0.3" },
+		{ "HTTP+JSON", "0.3" },
 	};
 	const char *base = server->options->base_path ? server->options->base_path : "";
+	_cleanup_free_ char *url = mem_printf("%s%s", origin, base);
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		_cleanup_free_ char *url = mem_printf("%s%s%s", origin, base, rows[i].end);
-
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "url", url,
 		                                      "protocolBinding", rows[i].binding,
 		                                      "protocolVersion", rows[i].version));
-	}
 	return list;
 }
 

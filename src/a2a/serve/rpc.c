@@ -72,10 +72,8 @@ static bool rpc_read_id(struct a2a_served_request *exchange, const json_t *reque
 {
 	json_t *id = json_object_get(request, "id");
 
-	if (!id)
-		return a2a_fault_set(fault, A2A_FAULT_REQUEST, "The request has no id: "
-		                     "notifications are not supported.");
-	if (!json_is_null(id) && !json_is_integer(id) &&
+	exchange->is_notification = id == NULL;
+	if (id && !json_is_null(id) && !json_is_integer(id) &&
 	    (!json_is_string(id) || json_string_length(id) > LIMIT_RPC_ID_BYTES))
 		return a2a_fault_set(fault, A2A_FAULT_REQUEST, "The id of a request is a string of "
 		                     "up to %d bytes or an integer.", LIMIT_RPC_ID_BYTES);

@@ -219,6 +219,12 @@ void a2a_exchange_begin(struct a2a_served_request *exchange, enum a2a_operation 
 		exchange_refuse(order, &fault);
 		return;
 	}
+	if (exchange->is_notification) { /* what else is wrong comes first */
+		a2a_fault_set(&fault, A2A_FAULT_REQUEST,
+		              "The request has no id: notifications are not supported.");
+		exchange_refuse(order, &fault);
+		return;
+	}
 	a2a_order_begin(order);
 }
 

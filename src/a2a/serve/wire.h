@@ -102,6 +102,7 @@ struct a2a_served_request {
 	json_t *id;                    /* of JSON-RPC; owned; or NULL */
 	void *sink_data;               /* of a sink that is no HTTP */
 	bool is_streaming;
+	bool is_notification;          /* of JSON-RPC: it has no id */
 };
 
 /* One for an HTTP request (the caller's reference is taken over), or for another sink

@@ -113,11 +113,11 @@ def test_the_card_is_what_each_version_reads(served):
         for one in both["supportedInterfaces"]
     }
     assert ways == {
-        (binding, version): served.origin + ("/" if binding == "JSONRPC" else "")
+        (binding, version): served.origin
         for binding in ("JSONRPC", "HTTP+JSON")
         for version in ("1.0", "0.3")
     }
-    assert both["protocolVersion"] == "0.3.0" and both["url"] == served.origin + "/"
+    assert both["protocolVersion"] == "0.3.0" and both["url"] == served.origin
     assert both["preferredTransport"] == "JSONRPC" and both["capabilities"]["streaming"] is True
     assert {one["transport"] for one in both["additionalInterfaces"]} == {"JSONRPC", "HTTP+JSON"}
     new = served.ask("GET", "/.well-known/agent-card.json", token=None, **V1)[1]
@@ -591,7 +591,7 @@ def test_a_base_path_and_what_proxies_say(world):
                 ({"X-Forwarded-Host": 'a"><script>'}, served.root),
             ):
                 card = served.ask("GET", path, token=None, **headers)[1]
-                assert card["url"] == origin + "/agents/hasp/", headers
+                assert card["url"] == origin + "/agents/hasp", headers
             assert (
                 served.ask(
                     "POST", "/agents/hasp", {"jsonrpc": "2.0", "id": 1, "method": "ListTasks"}, **V1
@@ -604,7 +604,8 @@ def test_a_base_path_and_what_proxies_say(world):
             card = served.ask(
                 "GET", path, token=None, **{"X-Forwarded-Host": "agents.example.org"}
             )[1]
-            assert card["url"] == served.root + "/agents/hasp/"
+            assert card["url"] == served.root + "/agents/hasp"
+            assert post(served, b"{}", "/agents/hasp")[1]["error"]["code"] == -32600
         with serve_at(world, model, "--public-url", "https://public.example.org") as served:
             card = served.ask(
                 "GET",
@@ -613,7 +614,7 @@ def test_a_base_path_and_what_proxies_say(world):
                 Host="public.example.org",
                 **{"X-Forwarded-Host": "agents.example.org"},
             )[1]
-            assert card["url"] == "https://public.example.org/"
+            assert card["url"] == "https://public.example.org"
 
 
 def serve_at(world, model, *flags):
@@ -769,8 +770,8 @@ def test_tls(world):
         connection.close()
         assert (
             card["url"]
-            == "https://127.0.0.1:%d/" % served.port
-            == served.card.removesuffix(".well-known/agent-card.json")
+            == "https://127.0.0.1:%d" % served.port
+            == served.card.removesuffix("/.well-known/agent-card.json")
         )
 
 
