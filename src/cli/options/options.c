@@ -521,7 +521,8 @@ static const struct command commands[] = {
 			"0.3), on a port of this machine. The address of its card is printed to "
 			"standard error. A caller's tasks may read the workspaces that are named "
 			"here, and do more only where a rule of yours names that caller "
-			"(docs/a2a.md).\n\n"
+			"(docs/a2a.md). The options of a run, --approval-mode to --web-port, are "
+			"a2a's.\n\n"
 			"At the end of its input, hasp exits with 0; on SIGINT, SIGTERM or "
 			"SIGHUP, with 128 plus the signal's number.",
 		.flags = serve_flags,
