@@ -74,7 +74,7 @@ def test_commands_and_tools(ws, script, offers):
     assert offers(ws, script, "hasp tool --root . s") == ["safe_patch", "search_files"]
     assert offers(ws, script, "hasp completion ") == ["bash", "fish", "zsh"]
     assert offers(ws, script, "hasp help t") == ["tool"]
-    assert offers(ws, script, "hasp serve ") == ["mcp", "web"]
+    assert offers(ws, script, "hasp serve ") == ["a2a", "mcp", "web"]
     assert offers(ws, script, "hasp serve mcp --confirm ") == ["all", "commands", "edits", "never"]
     assert offers(ws, script, "hasp serve mcp --tools up") == ["update_data", "update_file", "update_notebook"]
 
