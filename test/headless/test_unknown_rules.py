@@ -214,7 +214,7 @@ LOST_HOOKS = [
     (GEMINI, of_type("command"), 'it needs "type": "command" and a "command"'),
     (GEMINI, of_type("command", "AfterTool", command=5), 'a hook of AfterTool is left out'),
     (GEMINI, {"Nothing": 1}, '"hooks.Nothing" must be an array'),
-    (GEMINI, {"SessionEnd": [{"hooks": [{"type": "command", "command": "true %d" % i} for i in range(1000)]}],
+    (GEMINI, {"PreCompress": [{"hooks": [{"type": "command", "command": "true %d" % i} for i in range(1000)]}],
               "BeforeTool": GUARD}, "1 of its hooks is left out"),
     (CLAUDE, {"PreToolUses": GUARD}, 'settings.json:3: there is no event "PreToolUses"; did you mean "PreToolUse"?'),
     (CLAUDE, {"BeforeTool": GUARD}, 'there is no event "BeforeTool"; did you mean "PreToolUse"?'),
@@ -306,7 +306,7 @@ def test_every_setting_that_restricts_must_have_a_value_of_its_own(world):
             world.settings(**nested(path, value))
             done = world.command("-p", "x", env={"GEMINI_API_KEY": "k"})
             if isinstance(value, dict) and done.code != 52 and path in (
-                    "mcpServers", "agents.overrides", "hasp.reviewers.groups"):
+                    "mcpServers", "agents.overrides", "hasp.a2a.callers", "hasp.reviewers.groups"):
                 continue  # an object is right
             assert done.code == 52 and '"%s" must be' % path in done.err, (path, value, done.err)
             # A project cannot loosen anything by it, either, where it may set it.

@@ -24,7 +24,7 @@ SHOWS = "the setting changes what the terminal does, which is the test"
 WHY = {
     "admin.secureModeEnabled": {"config/test_settings.py": HOSTILE},
     "general.checkpointing.enabled": {"headless/test_checkpoint.py": HEADLESS, "headless/test_names.py": HEADLESS,
-                                      "headless/test_waits.py": HEADLESS},
+                                      "headless/test_waits.py": HEADLESS, "mcp/client/test_meanings.py": HEADLESS},
     "general.enableNotifications": {"tui/app/test_app.py": SHOWS},
     "ide.enabled": {name: "an editor is not connected to unless the user wants it"
                     for name in ("ide/conftest.py", "ide/test_claude.py", "ide/test_companion.py", "ide/test_extension.py")},
@@ -41,9 +41,11 @@ WHY = {
                                  "headless/test_flags.py": FORBIDS, "headless/test_nobody_to_ask.py": FORBIDS,
                                  "headless/test_permissions.py": FORBIDS},
     "security.enablePermanentToolApproval": {"agent/test_answers.py": OFFERS, "agent/test_questions.py": OFFERS,
-                                             "config/test_hostile.py": HOSTILE, "tui/app/test_dialogs.py": OFFERS},
+                                             "config/test_hostile.py": HOSTILE, "tui/app/test_dialogs.py": OFFERS,
+                                             "python/notebook/test_page.py": OFFERS},
     "security.toolSandboxing": {"headless/test_unknown_rules.py": "it has no effect: the test is that a warning says so"},
-    "telemetry.enabled": {"audit/test_audit.py": WRITES, "config/test_hostile.py": HOSTILE, "telemetry/test_otlp.py": WRITES,
+    "telemetry.enabled": {"audit/test_audit.py": WRITES, "config/test_hostile.py": HOSTILE,
+                          "mcp/client/test_meanings.py": WRITES, "telemetry/test_otlp.py": WRITES,
                           "telemetry/test_outfile.py": WRITES, "tui/app/test_app.py": WRITES, "tui/app/test_new_tool.py": WRITES},
     "telemetry.logPrompts": {"telemetry/test_outfile.py": WRITES, "tui/app/test_app.py": WRITES},
     "tools.sandboxNetworkAccess": {"headless/test_settings.py": "it opens the network: the test is for whom",
