@@ -182,17 +182,25 @@ def untold(words, i=-1):
     return check
 
 
+def soon(is_so):
+    """Files may change after the window has: until it is so, within the time of a machine that does other things."""
+    end = time.monotonic() + 60
+    while not is_so() and time.monotonic() < end:
+        time.sleep(0.05)
+    return is_so()
+
+
 def holds(name, words):
     """A file of the project has it."""
     def check(mover, _):
-        assert words in mover.read(name), mover.read(name)
+        assert soon(lambda: words in mover.read(name)), mover.read(name)
     return check
 
 
 def lacks(name, words=None):
     """A file has it not; without words: the file is not there."""
     def check(mover, _):
-        assert not (mover.root / name).exists() if words is None else words not in mover.read(name)
+        assert soon(lambda: not (mover.root / name).exists() if words is None else words not in mover.read(name))
     return check
 
 
