@@ -124,6 +124,9 @@ NO_PLACES = {
     "src/tool/builtin/read_files.c": {".env"},
     "src/agent/setup/brought.c": {"SKILL.md"},
     "src/a2a/client.c": {"agent-card.json"},  # in addresses
+    "src/a2a/serve/serve.c": {"agent-card.json"},
+    "src/a2a/serve/route.c": {"agent-card.json", "jwks.json"},
+    "src/a2a/serve/sign.h": {"jwks.json"},
     "src/config/extensions_formats.c": {"plugin.schema.json", "mcp.schema.json"},  # likewise
     "src/install/markets.c": {"marketplace.json"},  # in a place that the user names
     "src/tui/ask/ask.c": {"answer.md"},  # what a text is called while an editor has it

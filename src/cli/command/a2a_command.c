@@ -144,7 +144,7 @@ static bool a2a_read_token(struct a2a_command *command, struct err *err)
 	if (invocation_has(invocation, FLAG_NO_TOKEN) || invocation_has(invocation, FLAG_STDIO))
 		return true;
 	if (!command_token(invocation_value(invocation, FLAG_TOKEN_FILE), "HASP_A2A_TOKEN",
-	                   &command->token, &command->source, err))
+	                   getenv("HASP_A2A_TOKEN"), &command->token, &command->source, err))
 		return false;
 	command->options.token = command->token;
 	return true;

@@ -207,7 +207,8 @@ static bool start_http(struct service *service, struct err *err)
 
 	if (!read_port(invocation_value(invocation, FLAG_HTTP), &options.port, err) ||
 	    (!invocation_has(invocation, FLAG_NO_TOKEN) &&
-	     !command_token(file, "HASP_MCP_TOKEN", &service->token, &source, err)))
+	     !command_token(file, "HASP_MCP_TOKEN", getenv("HASP_MCP_TOKEN"), &service->token,
+	                    &source, err)))
 		return false;
 	service->hosts = invocation_values(invocation, FLAG_ALLOW_HOST, &options.host_count);
 	service->origins = invocation_values(invocation, FLAG_ALLOW_ORIGIN, &options.origin_count);

@@ -101,11 +101,9 @@ static bool token_from_file(const char *file, char **ret, enum token_source *ret
 	return true;
 }
 
-bool command_token(const char *file, const char *variable, char **ret,
+bool command_token(const char *file, const char *variable, const char *given, char **ret,
                    enum token_source *ret_source, struct err *err)
 {
-	const char *given = getenv(variable);
-
 	if (file)
 		return token_from_file(file, ret, ret_source, err);
 	if (given && *given) {
