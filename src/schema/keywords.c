@@ -126,7 +126,7 @@ KEYWORD(check_exclusive_maximum)
 	return judge_bound(judge, "exclusiveMaximum", says, value, -1, true, place);
 }
 
-/* 0.3 is a multiple of 0.1, as people mean it.  Without libm, which nothing else at a start needs. */
+/* 0.3 is a multiple of 0.1, as people mean it.  Without libm, which nothing else needs. */
 static bool is_whole_nearly(double size)
 {
 	return size > 1e15 ||

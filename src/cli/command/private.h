@@ -155,9 +155,9 @@ enum token_source {
 	TOKEN_FILE_NEW,    /* made, and written to the file, which did not exist */
 };
 /* The bearer token of a server; the caller frees *ret.  `file` (may be NULL) is preferred to
- * `given` (may be NULL), which the environment's `variable` has.  PERMISSION_DENIED: others than its owner can read the file.
- * INVALID_ARGUMENT: a token that cannot stand in a header: it has 16 to 512 of the characters that
- * RFC 6750 allows. */
+ * `given` (may be NULL), which is the value of the environment's `variable`.  PERMISSION_DENIED:
+ * others than its owner can read the file.  INVALID_ARGUMENT: a token that cannot stand in a
+ * header: it has 16 to 512 of the characters that RFC 6750 allows. */
 bool command_token(const char *file, const char *variable, const char *given, char **ret,
                    enum token_source *ret_source, struct err *err);
 /* `hasp serve a2a`, until a signal ends it. The exit code. */
