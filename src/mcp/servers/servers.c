@@ -160,13 +160,14 @@ static bool slot_start_locked(struct mcp_server_slot *slot, const struct cancel 
 		ok = slot_drop_start(slot, client, &said, &why) && false;
 	} else if (ok) {
 		slot_take(slot, client, &said);
-		slot_listed(slot);
 	} else if (why.code != ERR_CANCELLED) {
 		slot_failed(slot, &why);
 	}
 	slot->starting = false;
 	pthread_cond_broadcast(&all->changed);
-	if (!ok)
+	if (ok) /* not before: who waits would see it start with its tools there */
+		slot_listed(slot);
+	else
 		*err = why;
 	return ok;
 }
