@@ -265,7 +265,7 @@ static bool is_about_less(const struct policy_rule *rule, const struct policy_ca
 
 /* ---- whose call it is ---- */
 
-/* The kinds that leave everything as it is, of hasp's own tools; web_fetch sends its address away.
+/* The kinds of tools that leave everything as it is; web_fetch sends its address away.
  * What a server says of its tools is not enough. */
 static bool only_reads(const struct policy_call *call)
 {

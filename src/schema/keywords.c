@@ -49,7 +49,7 @@ KEYWORD(check_type)
 }
 
 /* As values: 1 and 1.0 are one. */
-static bool same_value(const json_t *a, const json_t *b)
+static bool schema_values_equal(const json_t *a, const json_t *b)
 {
 	if (json_is_number(a) && json_is_number(b))
 		return json_number_value(a) == json_number_value(b);
@@ -64,7 +64,7 @@ KEYWORD(check_enum)
 	if (!schema_spend(judge, json_array_size(says)))
 		return SCHEMA_UNKNOWN;
 	for (size_t i = 0; i < json_array_size(says); i++)
-		if (same_value(json_array_get(says, i), value))
+		if (schema_values_equal(json_array_get(says, i), value))
 			return SCHEMA_VALID;
 	return schema_problem(judge, place, "enum", "must be one of: %s",
 	                      listed(says, names, sizeof(names)));
@@ -76,7 +76,7 @@ KEYWORD(check_const)
 	char names[NAMES_BYTES];
 
 	(void)schema;
-	if (same_value(says, value))
+	if (schema_values_equal(says, value))
 		return SCHEMA_VALID;
 	one = json_pack("[O]", says);
 	return schema_problem(judge, place, "const", "must be %s",
@@ -150,7 +150,7 @@ KEYWORD(check_multiple_of)
 
 /* ---- sizes ---------------------------------------------------------------------- */
 
-static size_t characters(const json_t *text)
+static size_t schema_text_length(const json_t *text)
 {
 	const char *at = json_string_value(text), *end = at + json_string_length(text);
 	size_t count = 0;
@@ -182,8 +182,8 @@ static enum schema_verdict judge_size(struct schema_judge *judge, const char *ke
 		return judge_size(judge, KEYWORD_NAME, WHAT, says, COUNT(value), SIGN, place); \
 	}
 
-SIZE_KEYWORD(check_min_length, "minLength", json_is_string, characters, "characters", 1)
-SIZE_KEYWORD(check_max_length, "maxLength", json_is_string, characters, "characters", -1)
+SIZE_KEYWORD(check_min_length, "minLength", json_is_string, schema_text_length, "characters", 1)
+SIZE_KEYWORD(check_max_length, "maxLength", json_is_string, schema_text_length, "characters", -1)
 SIZE_KEYWORD(check_min_items, "minItems", json_is_array, json_array_size, "items", 1)
 SIZE_KEYWORD(check_max_items, "maxItems", json_is_array, json_array_size, "items", -1)
 SIZE_KEYWORD(check_min_members, "minProperties", json_is_object, json_object_size, "members", 1)
@@ -467,7 +467,7 @@ KEYWORD(check_unique_items)
 		return SCHEMA_UNKNOWN;
 	for (size_t i = 1; i < count; i++)
 		for (size_t k = 0; k < i; k++)
-			if (same_value(json_array_get(value, i), json_array_get(value, k)))
+			if (schema_values_equal(json_array_get(value, i), json_array_get(value, k)))
 				return schema_problem(judge, place, "uniqueItems",
 				                      "has the same item at %zu and %zu", k, i);
 	return SCHEMA_VALID;

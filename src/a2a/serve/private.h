@@ -88,7 +88,7 @@ struct a2a_fault {
 /* Sets it, printf-like; returns false. */
 bool a2a_fault_set(struct a2a_fault *fault, enum a2a_fault_kind kind, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-void a2a_fault_of(struct a2a_fault *fault, const struct err *err); /* an error of hasp's own */
+void a2a_fault_of(struct a2a_fault *fault, const struct err *err); /* of an error inside */
 
 /* ---- callers (callers.h) -------------------------------------------------------- */
 

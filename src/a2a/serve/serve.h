@@ -5,7 +5,7 @@
  *     struct a2a_serve_options options = { .request = &request, .folders = folders, ... };
  *     if (!a2a_serve(&options, &signal, &err)) ...
  *
- * Each context is a recorded session of hasp's (front/session.h); a task is one prompt in it and
+ * Each context is a recorded session (front/session.h); a task is one prompt in it and
  * what comes of it.  Tasks are lines of the session's record: a server that starts again has them,
  * and `hasp --resume` goes on with the context.
  *
