@@ -307,9 +307,11 @@ static void listing_facts(struct archive_listing *listing, uint64_t size)
 		format_fact_count(ret, "unsafe_names", listing->unsafe);
 	control_facts(ret, buf_view(&listing->control));
 	bomb_fact(listing, size);
-	if (listing->stopped)
+	if (listing->stopped) {
+		ret->truncated = true;
 		format_fact(ret, "note", SPAN("There are more members: the listing took too long, "
 		                              "or has a million."));
+	}
 }
 
 static bool list_archive(struct archives_source *source, const struct format_input *input,
