@@ -67,6 +67,7 @@ TOOLS_NAMED = {
     "mcp/servers/resources.c": DEFINES,
     "catalog/agents.c": "defines the agents that have a row, and the tools that they have",
     "tool/spelling.c": "the table of how calls under each name are read",
+    "hooks/claude.c": "a member of Claude Code's Grep",
     "hooks/answer.c": WORD, "model/anthropic/request.c": WORD, "policy/policy.c": WORD, "sandbox/apply/landlock.c": WORD,
     "shell/analysis.h": WORD, "telemetry/shown.c": WORD,
 }
@@ -80,6 +81,7 @@ ARGUMENTS_READ = {
     "agent/host/documents.c": DEFINES,
     "agent/session/figures_response.c": "as the model spelled it: Anthropic's editor reads, too",
     "front/command/custom.c": MAKES,
+    "hooks/claude.c": TRANSLATES,
     "hooks/condition.c": "a hook's input: the tool has Claude Code's name and parameters",
     "mcp/offer/prompts.c": "a prompt's arguments, not a tool's",
     "tool/reading_edits.c": TRANSLATES, "tool/spelling.c": TRANSLATES,

@@ -425,8 +425,29 @@ static void report_blocked(struct prompt_run *run, const struct hook_outcome *ou
 	agent_notice(run->agent, SEVERITY_WARNING, text);
 }
 
+static unsigned continuations_max(const struct agent *agent)
+{
+	enum { USUAL = 25, MOST = 10000 };
+	const struct settings *settings = agent->options.settings;
+	const int64_t max = settings ? settings_integer(settings, "hasp.hooks.maxContinuations",
+	                                                USUAL) : USUAL;
+
+	return max < 0 ? 0 : max > MOST ? MOST : (unsigned)max;
+}
+
+/* Each continuation is a request that is paid for. */
+static void report_endless(struct prompt_run *run, const struct hook_outcome *outcome)
+{
+	_cleanup_free_ char *text = mem_printf(
+		"The hook \"%.200s\" would have the model go on again, and %u times is the limit "
+		"(hasp.hooks.maxContinuations). The answer stands as it is.",
+		outcome->by ? outcome->by : "AfterAgent", continuations_max(run->agent));
+
+	agent_notice(run->agent, SEVERITY_WARNING, text);
+}
+
 /* An AfterAgent hook may continue the prompt, with its reason as the next message. */
-static void after_agent(struct prompt_run *run, bool active)
+static void after_agent(struct prompt_run *run, unsigned continued)
 {
 	struct agent *agent = run->agent;
 	json_auto_t *input = NULL;
@@ -437,14 +458,16 @@ static void after_agent(struct prompt_run *run, bool active)
 	input = json_object();
 	json_object_set_new(input, "prompt", json_text(span_str(run->asked)));
 	json_object_set_new(input, "prompt_response", json_text(span_str(run->outcome->text)));
-	json_object_set_new(input, "stop_hook_active", json_boolean(active));
+	json_object_set_new(input, "stop_hook_active", json_boolean(continued > 0));
 	if (!agent_fire(agent, HOOK_AFTER_AGENT, NULL, input, &outcome))
 		return;
 	if (outcome.clear_context)
 		clear_conversation(agent);
 	if (outcome.stop)
 		prompt_end(run, AGENT_HOOK_STOPPED, outcome.reason);
-	else if (outcome.denied) {
+	else if (outcome.denied && continued >= continuations_max(agent)) {
+		report_endless(run, &outcome);
+	} else if (outcome.denied) {
 		report_blocked(run, &outcome);
 		run->over = false;
 		say_to_model(run, outcome.reason ?
@@ -571,15 +594,14 @@ static void one_turn(struct prompt_run *run)
 
 static void run_turns(struct prompt_run *run)
 {
-	bool active = false;
+	unsigned continued = 0;
 
 	while (!run->over && prompt_may_continue(run)) {
 		one_turn(run);
 		if (run->over && run->outcome->end == AGENT_ANSWERED)
 			go_on_with_steers(run);
 		if (run->over && run->outcome->end == AGENT_ANSWERED) {
-			after_agent(run, active);
-			active = true;
+			after_agent(run, continued++);
 		}
 	}
 }

@@ -187,6 +187,9 @@ json_t *agent_stats(const struct agent *agent);
 json_t *agent_stream_stats(const struct agent *agent, uint64_t duration_ms);
 /* A sub-agent's is its parent's. */
 enum approval_mode agent_mode(const struct agent *agent);
+/* The members of an event with what hooks for Claude Code get besides (hooks_fire); a new
+ * reference. */
+json_t *agent_hook_input(const struct agent *agent, const json_t *input);
 /* Publishes the change. From any thread. */
 void agent_set_mode(struct agent *agent, enum approval_mode mode);
 /* One call that the user's own command makes: judged, asked about, published and run as the model's

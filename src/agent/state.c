@@ -587,12 +587,36 @@ bool agent_has_hooks(const struct agent *agent, enum hook_event event, const cha
 	       hooks_any(agent->options.hooks, event, matched);
 }
 
+json_t *agent_hook_input(const struct agent *agent, const json_t *input)
+{
+	static const char *const modes[MODE_COUNT] = {
+		[MODE_PLAN] = "plan", [MODE_DEFAULT] = "default", [MODE_AUTO_EDIT] = "acceptEdits",
+		[MODE_YOLO] = "bypassPermissions",
+	};
+	json_t *all = json_copy((json_t *)input), *theirs = json_object();
+	const struct agent_options *options = &agent->options;
+
+	json_object_set_new(theirs, "permission_mode", json_string(modes[agent_mode(agent)]));
+	if (options->parent && options->name) {
+		json_object_set_new(theirs, "agent_type", json_cstr(options->name));
+		json_object_set_new(theirs, "agent_id",
+		                    json_cstr(options->parent_call ? options->parent_call :
+		                                                     options->name));
+	}
+	json_object_update(theirs, json_object_get(input, "claude"));
+	json_object_set_new(all, "claude", theirs);
+	return all;
+}
+
 bool agent_fire(struct agent *agent, enum hook_event event, const char *matched,
                 const json_t *input, struct hook_outcome *ret)
 {
+	json_auto_t *all = NULL;
+
 	if (!agent_has_hooks(agent, event, matched))
 		return false;
-	hooks_fire(agent->options.hooks, event, matched, input, agent->options.cancel, ret);
+	all = agent_hook_input(agent, input);
+	hooks_fire(agent->options.hooks, event, matched, all, agent->options.cancel, ret);
 	if (ret->system_message && !ret->suppress_output)
 		notice_publish(agent, SEVERITY_INFO, ret->system_message, true);
 	if (ret->stop)

@@ -485,6 +485,9 @@ static const char schema_hasp_rows[] =
 	        "Run the hooks of Claude Code's settings too (~/.claude/settings.json; a project's "
 	        ".claude/settings.json and settings.local.json once they are trusted).",
 	        ONLY_FALSE)
+	INTEGER("hasp.hooks.maxContinuations", "25",
+	        "How often AfterAgent hooks (Stop) may have the model go on after one prompt.",
+	        RESTRICTS)
 	CHOICE("hasp.hooks.onError", "\"deny\"", "deny|allow",
 	       "What a hook that fails, or whose answer hasp does not understand, means where it "
 	       "could have refused; a hook's own onError overrides it.",

@@ -48,22 +48,75 @@ json_t *claude_tool(const json_t *input)
 	return json_text(span_str(whole));
 }
 
-json_t *claude_input(enum hook_event event, const json_t *input)
+/* Arguments that have another name there. */
+static const struct {
+	const char *tool, *ours, *theirs;
+} claude_arguments[] = {
+	{ "Bash", "is_background", "run_in_background" }, { "Grep", "include", "glob" },
+	{ "Read", "start_line", "offset" }, { "Read", "max_lines", "limit" },
+	{ "Skill", "name", "skill" }, { "Task", "agent_name", "subagent_type" },
+};
+
+/* The arguments under both names, and the file absolute, which it always is there; NULL: as they
+ * are. */
+static json_t *claude_tool_input(const json_t *input)
+{
+	const json_t *given = json_object_get(input, "tool_input");
+	json_t *absolute = json_object_get(input, "absolute_path"), *theirs;
+	const char *tool = claude_tool_name(json_span(json_object_get(input, "tool_name")));
+
+	if (!json_is_object(given))
+		return NULL;
+	theirs = json_copy((json_t *)given);
+	for (size_t i = 0; i < ARRAY_LEN(claude_arguments) && tool; i++) {
+		json_t *value = json_object_get(given, claude_arguments[i].ours);
+
+		if (value && strcmp(claude_arguments[i].tool, tool) == 0 &&
+		    !json_object_get(given, claude_arguments[i].theirs))
+			json_object_set(theirs, claude_arguments[i].theirs, value);
+	}
+	if (absolute)
+		json_object_set(theirs, "file_path", absolute);
+	return theirs;
+}
+
+void claude_arguments_taken(const json_t *input, json_t *arguments)
+{
+	const json_t *given = json_object_get(input, "tool_input");
+	const json_t *absolute = json_object_get(input, "absolute_path");
+	const char *tool = claude_tool_name(json_span(json_object_get(input, "tool_name")));
+
+	for (size_t i = 0; i < ARRAY_LEN(claude_arguments) && tool; i++) {
+		const char *ours = claude_arguments[i].ours, *theirs = claude_arguments[i].theirs;
+		json_t *value = json_object_get(arguments, theirs);
+
+		if (!value || strcmp(claude_arguments[i].tool, tool) != 0 ||
+		    json_object_get(given, theirs))
+			continue;
+		if (!json_equal(value, json_object_get(given, ours)))
+			json_object_set(arguments, ours, value);
+		json_object_del(arguments, theirs);
+	}
+	if (absolute && json_equal(json_object_get(arguments, "file_path"), absolute))
+		json_object_set(arguments, "file_path", json_object_get(given, "file_path"));
+}
+
+json_t *claude_input(enum hook_event event, const json_t *input, const json_t *besides)
 {
 	const char *name = hook_events_at(event)->claude;
-	json_t *theirs = json_copy((json_t *)input);
-	json_t *absolute = json_object_get(input, "absolute_path");
+	json_t *theirs = json_copy((json_t *)input), *tool_input = claude_tool_input(input);
+	json_t *answer = json_object_get(input, "prompt_response");
 
 	if (name)
 		json_object_set_new(theirs, "hook_event_name", json_string(name));
 	if (json_object_get(input, "tool_name"))
 		json_object_set_new(theirs, "tool_name", claude_tool(input));
-	if (absolute) { /* which it always is there */
-		json_t *tool = json_copy(json_object_get(input, "tool_input"));
-
-		json_object_set(tool, "file_path", absolute);
-		json_object_set_new(theirs, "tool_input", tool);
-		json_object_del(theirs, "absolute_path");
-	}
+	if (tool_input)
+		json_object_set_new(theirs, "tool_input", tool_input);
+	if (answer)
+		json_object_set(theirs, "last_assistant_message", answer);
+	json_object_del(theirs, "absolute_path");
+	if (besides)
+		json_object_update(theirs, (json_t *)besides);
 	return theirs;
 }

@@ -18,6 +18,7 @@ struct one_run {
 	enum hook_event event;
 	struct span input;
 	struct buf own_input; /* of a hook that is given it in another form */
+	const json_t *claude; /* what hooks for Claude Code get besides */
 	const struct cancel *cancel;
 	struct hook_outcome outcome;
 	unsigned ms;
@@ -87,6 +88,7 @@ static json_t *whole_input(struct hooks *hooks, enum hook_event event, const jso
 		json_object_set_new(whole, "caller", json_text(span_str(hooks->caller)));
 	if (input)
 		json_object_update(whole, (json_t *)input);
+	json_object_del(whole, "claude");
 	return whole;
 }
 
@@ -268,7 +270,7 @@ static void give_input(struct one_run *run, const json_t *input, struct span usu
 	if (!run->hook->claude)
 		return;
 	run->own_input = (struct buf)BUF_INIT(INPUT_BYTES_MAX);
-	theirs = claude_input(run->event, input);
+	theirs = claude_input(run->event, input, run->claude);
 	print_input(theirs, &run->own_input);
 	run->input = buf_view(&run->own_input);
 }
@@ -319,6 +321,13 @@ static void take_outcome(struct one_run *run, struct hook_outcome *ret)
 	hook_outcome_merge(ret, one);
 }
 
+/* What a hook made of a call's arguments gets the event's names for them. */
+static void name_arguments(struct one_run *run, const json_t *input)
+{
+	if (run->hook->claude && run->outcome.tool_input)
+		claude_arguments_taken(input, run->outcome.tool_input);
+}
+
 static void run_in_order(struct one_run *runs, size_t count, json_t *input,
                          struct hook_outcome *ret)
 {
@@ -334,6 +343,7 @@ static void run_in_order(struct one_run *runs, size_t count, json_t *input,
 				continue;
 			run_hook_command(&runs[i]);
 		}
+		name_arguments(&runs[i], input);
 		report_ran(&runs[i], input);
 		chain(input, runs[i].event, &runs[i].outcome);
 		take_outcome(&runs[i], ret);
@@ -366,6 +376,7 @@ static void run_side_by_side(struct one_run *runs, size_t count, const json_t *i
 			continue;
 		if (runs[i].threaded)
 			pthread_join(runs[i].thread, NULL);
+		name_arguments(&runs[i], input);
 		report_ran(&runs[i], input);
 		take_outcome(&runs[i], ret);
 	}
@@ -390,7 +401,8 @@ void hooks_fire(struct hooks *hooks, enum hook_event event, const char *matched,
 	runs = mem_alloc(chosen.count, sizeof(*runs));
 	for (size_t i = 0; i < chosen.count; i++)
 		runs[i] = (struct one_run){ .hooks = hooks, .hook = chosen.hooks[i], .event = event,
-			                    .cancel = cancel };
+			                    .cancel = cancel,
+			                    .claude = json_object_get(input, "claude") };
 	if (chosen.sequential)
 		run_in_order(runs, chosen.count, whole, ret);
 	else

@@ -173,8 +173,10 @@ char *claude_matcher(const char *matcher);
 /* Its name for the tool of a call, "mcp__SERVER__TOOL" for a server's, a new reference; of
  * others the name that they have. */
 json_t *claude_tool(const json_t *input);
-/* What it is given; a new reference. */
-json_t *claude_input(enum hook_event event, const json_t *input);
+/* What it is given, with `besides` (hooks_fire; or NULL); a new reference. */
+json_t *claude_input(enum hook_event event, const json_t *input, const json_t *besides);
+/* Names the arguments that such a hook answered with as the event's input does. */
+void claude_arguments_taken(const json_t *input, json_t *arguments);
 /* Whether the hook runs at this event, by its "if" (condition.c). `input`: as hooks_fire has it. */
 bool condition_fits(const struct hooks *hooks, const struct hook *hook, enum hook_event event,
                     const json_t *input);

@@ -179,9 +179,10 @@ void hook_outcome_release(struct hook_outcome *outcome);
 void hook_outcome_merge(struct hook_outcome *all, struct hook_outcome *one);
 
 /* Runs the event's hooks.  `input`: the event's members; session_id, transcript_path, cwd,
- * hook_event_name and timestamp are added.  A hook that cannot be run, times out or gives an
- * invalid answer causes a warning, and a refusal if the event can be refused and the hook is not
- * set to allow. */
+ * hook_event_name and timestamp are added.  Its member `claude` is an object with what hooks for
+ * Claude Code get besides, or in place of the member of that name, and no others.  A hook that
+ * cannot be run, times out or gives an invalid answer causes a warning, and a refusal if the event
+ * can be refused and the hook is not set to allow. */
 void hooks_fire(struct hooks *hooks, enum hook_event event, const char *matched,
                 const json_t *input, const struct cancel *cancel, struct hook_outcome *ret);
 

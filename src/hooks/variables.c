@@ -60,6 +60,12 @@ void hook_command_text(const struct hooks *hooks, const char *command, struct bu
 	while (*command) {
 		size_t replaced = 0;
 
+		/* A command within the command has separate quotes; the shell knows the
+		 * variables, too. */
+		if (quote != '\'' && (*command == '`' || strncmp(command, "$(", 2) == 0)) {
+			buf_str(out, command);
+			break;
+		}
 		if (*command == '\\' && quote != '\'' && command[1])
 			buf_char(out, *command++);
 		else if (quote ? *command == quote : *command == '\'' || *command == '"')

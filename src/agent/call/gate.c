@@ -44,6 +44,7 @@ static struct hooked_call hooked_as(struct call *call, const struct tool *tool,
 	bare->hooks = (struct call_hooks){ .cancel = call->session.hooks.cancel };
 	return (struct hooked_call){
 		.any = hooked_any, .fire = hooked_fire, .data = call, .session = bare,
+		.id = call->id,
 		.name = tool == call->tool ? call->name : tool->name,
 		.original = tool == call->tool ? NULL : call->name,
 	};

@@ -286,6 +286,9 @@ static json_t *case_input(const struct hook_cases *cases, const struct hook_case
 		json_object_set(input, "absolute_path", one->absolute);
 	if (original)
 		json_object_set_new(input, "original_request_name", json_string(original));
+	if (call->id)
+		json_object_set_new(input, "claude",
+		                    json_pack("{s:o}", "tool_use_id", json_cstr(call->id)));
 	if (cases->tool->server)
 		json_object_set_new(input, "mcp_context",
 		                    json_pack("{s:o, s:o}", "server_name",
@@ -446,6 +449,22 @@ static const json_t *result_of(const struct hook_cases *cases, const struct hook
 	return json_is_object(part) ? part : result;
 }
 
+/* `response`, which is taken over, and the same as Claude Code's hooks know it. */
+static void show_response(const struct hook_cases *cases, const struct hook_case *one,
+                          json_t *response, const json_t *result, json_t *input)
+{
+	const char *text = json_string_value(json_object_get(response, "llmContent"));
+	json_t *theirs = json_object_get(input, "claude");
+
+	if (!theirs)
+		json_object_set_new(input, "claude", theirs = json_object());
+	json_object_set_new(theirs, "tool_response",
+	                    hooked_claude_response(cases->tool, one->shown, one->absolute,
+	                                           result_of(cases, one, result),
+	                                           text ? text : ""));
+	json_object_set_new(input, "tool_response", response);
+}
+
 bool hooked_after(const struct hooked_call *call, const struct tool *tool, const json_t *arguments,
                   const json_t *result,
                   json_t *(*response)(const struct tool *tool, const json_t *result),
@@ -465,8 +484,8 @@ bool hooked_after(const struct hooked_call *call, const struct tool *tool, const
 		json_auto_t *input = case_input(&cases, one);
 		struct hook_outcome said;
 
-		json_object_set_new(input, "tool_response",
-		                    response(tool, result_of(&cases, one, result)));
+		show_response(&cases, one, response(tool, result_of(&cases, one, result)), result,
+		              input);
 		if (!call->fire(call->data, HOOK_AFTER_TOOL, names, input, &said))
 			continue;
 		any = true;

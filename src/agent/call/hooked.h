@@ -27,6 +27,7 @@ struct hooked_call {
 	             struct hook_outcome *ret);
 	void *data;
 	const char *name;        /* the tool_name of hooks */
+	const char *id;          /* the call's, of the model; NULL: it has none */
 	const char *original;    /* the model's tool, if this one is called in its place; or NULL */
 	struct session *session; /* the workspace, to plan edits for them; no hooks are run by it */
 };
@@ -46,6 +47,10 @@ bool hooked_after(const struct hooked_call *call, const struct tool *tool, const
 
 /* The result of a call that BeforeTool hooks end; a new reference. NULL: it goes on. */
 json_t *hooked_ended(const struct hook_outcome *said);
+/* A result as hooks for Claude Code get it, of a call whose arguments hooks see as `shown` and that
+ * is about the file `path` (or NULL); `text` is what the model gets.  A new reference. */
+json_t *hooked_claude_response(const struct tool *tool, const json_t *shown, const json_t *path,
+                               const json_t *result, const char *text);
 /* What takes the place of a result after AfterTool hooks; a new reference. NULL: nothing. */
 json_t *hooked_replaced(const struct hook_outcome *said);
 

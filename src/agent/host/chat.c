@@ -309,7 +309,9 @@ bool host_open_chat_agent(struct host *host, struct err *err)
 static void fire_session(struct host *host, enum hook_event event, const char *member,
                          const char *word, struct hook_outcome *ret)
 {
-	json_auto_t *input = json_pack("{s:s}", member, word);
+	json_auto_t *said = json_pack("{s:s}", member, word);
+	json_auto_t *input = host->chat.agent ? agent_hook_input(host->chat.agent, said) :
+	                                        json_incref(said);
 
 	*ret = (struct hook_outcome){ 0 };
 	if (hooks_any(host->hooks, event, word))
