@@ -34,6 +34,7 @@ PROOF = "what two readers may read in two ways proves nothing"
 STRICT_JSON = {
     "a2a/serve/keys.c": PROOF, "a2a/serve/token.c": PROOF,
     "a2a/serve/rest.c": ASKED, "a2a/serve/rpc.c": ASKED,
+    "a2a/serve/runner.c": "an agent elsewhere, whose events stand for edits: what is not well-formed ends it",
     "agent/checkpoint/note.c": OWN, "agent/host/isolation.c": OWN, "agent/setup/brought.c": FILES, "agent/state.c": OWN,
     "api/agent/agent.c": ARGUMENT, "api/agent/common.c": ARGUMENT, "api/agent/own_tools.c": ARGUMENT,
     "api/agent/reader.c": ARGUMENT,

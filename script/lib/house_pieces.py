@@ -40,7 +40,7 @@ FOR_OTHERS = {
     "a2a_host_is_loopback": CASES, "compact_transcript_write": CASES, "compact_tail": CASES,
     "structured_find": CASES, "a2a_host_is_loopback": CASES, "compact_transcript_write": CASES, "compact_tail": CASES,
     "memory_resolve_imports": CASES, "mentions_find": CASES, "mentions_free": CASES, "name_read": CASES,
-    "command_words_split": CASES, "command_words_free": CASES, "ide_place_read": CASES, "ide_problems_read": CASES,
+    "ide_place_read": CASES, "ide_problems_read": CASES,
     "mcp_http_endpoint": CASES, "mcp_sign_check": CASES, "result_members_ended": CASES, "act_write_json": CASES,
     "cgroup_places_read": CASES, "cgroup_place": CASES, "explain_access": CASES, "glob_may_match_beneath": CASES,
     "discovered_add_text": CASES, "hunks_header": CASES, "bindings_parse_key": CASES, "bindings_chords": CASES,

@@ -448,6 +448,18 @@ static const char schema_hasp_rows[] =
 	        "Hosts that push notifications may go to although they are private, or by http: "
 	        "\"localhost\", \"10.0.0.7:8080\".",
 	        NEVER)
+	INTEGER("hasp.a2a.runner.attempts", "3",
+	        "How many agents \"hasp serve a2a --runner\" starts for one task, of which each "
+	        "but the last was lost.",
+	        NEVER)
+	INTEGER("hasp.a2a.runner.silenceSeconds", "120",
+	        "After so long without an answer, an agent that --runner started is taken for "
+	        "lost (1 to 86400).",
+	        NEVER)
+	INTEGER("hasp.a2a.runner.startSeconds", "3600",
+	        "So long a task waits until the scheduler behind --runner has started its agent (1 "
+	        "to 604800).",
+	        NEVER)
 	INTEGER("hasp.answerTokens", "12000",
 	        "Maximum tokens of a tool's answer, about 4 bytes each; what does not fit is "
 	        "omitted, and the answer says how to get it. 0: no limit.")

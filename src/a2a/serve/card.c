@@ -47,6 +47,9 @@ void a2a_card_extend(const struct a2a_server *server, json_t *card)
 	json_t *skills = json_object_get(card, "skills");
 	const char *const *folder = server->options->folders;
 
+	if (server->options->context)
+		json_array_append_new(json_object_get(json_object_get(card, "capabilities"),
+		                                      "extensions"), a2a_runner_extension(server));
 	for (size_t i = 0; folder && folder[i]; i++) {
 		_cleanup_free_ char *id = mem_printf("workspace-%zu", i + 1);
 		const char *slash = strrchr(folder[i], '/');

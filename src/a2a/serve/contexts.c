@@ -105,6 +105,11 @@ struct a2a_context *a2a_context_of(struct a2a_server *server, struct a2a_caller 
 	_cleanup_free_ char *made = NULL;
 	const char *folder;
 
+	if (server->options->context && !context) {
+		a2a_fault_set(fault, A2A_FAULT_PARAMS, "This agent has one context: %s.",
+		              server->options->context);
+		return NULL;
+	}
 	if (context && !strcmp(context->caller_name, caller->name) &&
 	    context_is_allowed(caller, context->folder))
 		return context;

@@ -5,6 +5,7 @@
 #include "a2a/serve/gemini.h"
 #include "a2a/serve/push.h"
 #include "a2a/serve/tasks.h"
+#include "agent/session/sessions.h"
 #include "base/mem.h"
 #include "config/home.h"
 
@@ -54,6 +55,27 @@ static void core_resume(struct a2a_server *server)
 	}
 }
 
+/* The one context of an agent that another server has started: tasks and their record are that
+ * server's. */
+static void core_open_context(struct a2a_server *server)
+{
+	const struct a2a_serve_options *options = server->options;
+	const char *name = options->caller ? options->caller : "token";
+	struct a2a_context *context = a2a_context_add(server, options->context,
+	                                              options->folders[0], name);
+
+	context->caller = a2a_callers_find(server->callers, name);
+	if (server->tasks->homes[0])
+		context->file = sessions_file(server->tasks->homes[0], context->id);
+}
+
+static void core_restore(struct a2a_server *server)
+{
+	for (size_t i = 0; i < server->tasks->home_count; i++)
+		a2a_store_restore(server, i);
+	core_resume(server);
+}
+
 bool a2a_core_open(struct a2a_server *server, struct err *err)
 {
 	struct a2a_tasks *tasks = mem_alloc(1, sizeof(*tasks));
@@ -67,9 +89,10 @@ bool a2a_core_open(struct a2a_server *server, struct err *err)
 		if (!home_open(server->options->folders[i], &tasks->homes[i], err))
 			return false;
 	tasks->is_starting = true;
-	for (size_t i = 0; i < tasks->home_count; i++)
-		a2a_store_restore(server, i);
-	core_resume(server);
+	if (server->options->context)
+		core_open_context(server);
+	else
+		core_restore(server);
 	tasks->is_starting = false;
 	a2a_queue_next(server);
 	return true;

@@ -420,6 +420,8 @@ void a2a_gemini_end(struct a2a_task *task, const struct front_event *event, bool
 	metadata = gemini_metadata(task->gemini, "state-change");
 	if (task->gemini->usage && !why)
 		json_object_set(metadata, "usageMetadata", task->gemini->usage);
+	if (task->server->options->context) /* for the server that started this agent */
+		json_object_set_new(metadata, "hasp", json_pack("{s:b}", "rests", 1));
 	task->is_resting = true;
 	a2a_task_set(task, A2A_TASK_INPUT_REQUIRED, NULL, metadata);
 }

@@ -399,7 +399,9 @@ static void run_event(struct a2a_task *task, const struct front_event *event)
 /* It could not be opened, or is closed. */
 static void local_failed(struct a2a_local_session *session, const struct err *err)
 {
-	if (session->task)
+	if (session->task && session->state == LOCAL_CLOSING)
+		local_shut_down(session->task);
+	else if (session->task)
 		run_failed(session->task, err);
 	local_close(session);
 }
@@ -410,7 +412,7 @@ static void local_event(struct a2a_local_session *session, const struct front_ev
 
 	if (event->kind == FRONT_CLOSED) {
 		local_failed(session, event->err);
-	} else if (event->kind == FRONT_OPENED) {
+	} else if (event->kind == FRONT_OPENED && session->state != LOCAL_CLOSING) {
 		session->state = LOCAL_OPEN;
 		a2a_store_flush(session->context, &ignored);
 		if (session->task && !session->task->run->is_given)

@@ -92,8 +92,12 @@ static struct a2a_order *waiting_leave(struct a2a_waiting_order *waiting)
 
 static bool waiting_order_is_done(const struct a2a_waiting_order *waiting)
 {
-	return a2a_task_state_is_over(waiting->task->state) ||
-	       (!waiting->only_over && a2a_task_state_asks(waiting->task->state));
+	if (a2a_task_state_is_over(waiting->task->state))
+		return true;
+	/* An agent of another server's (runner.h) reports until it has nothing more to do. */
+	return waiting->task->server->options->context && waiting->is_stream ?
+	               waiting->task->is_resting :
+	               !waiting->only_over && a2a_task_state_asks(waiting->task->state);
 }
 
 /* What it waits for has come. */
@@ -302,6 +306,17 @@ static struct a2a_task *send_more(struct a2a_order *order, const json_t *message
 	return fault->kind == A2A_FAULT_NONE ? task : NULL;
 }
 
+/* A request without headers has it in its metadata. */
+static void send_trace(const struct a2a_order *order, struct a2a_task *task)
+{
+	const char *given = json_string_value(json_object_get(
+		json_object_get(order->params, "metadata"), "traceparent"));
+
+	memcpy(task->trace, order->trace, sizeof(task->trace));
+	if (order->server->options->context && given && strlen(given) < sizeof(task->trace))
+		memcpy(task->trace, given, strlen(given) + 1);
+}
+
 static struct a2a_task *send_first(struct a2a_order *order, const json_t *message,
                                    const json_t *config, struct a2a_fault *fault)
 {
@@ -310,7 +325,7 @@ static struct a2a_task *send_first(struct a2a_order *order, const json_t *messag
 	if (!task)
 		return NULL;
 	task->extensions = json_incref(order->extensions);
-	memcpy(task->trace, order->trace, sizeof(task->trace));
+	send_trace(order, task);
 	if (!task->gemini && a2a_gemini_is_asked(message, order->extensions))
 		a2a_gemini_begin(task, message);
 	send_push(task, config, order->version, fault);

@@ -11,7 +11,7 @@
  *                    |
  *         task.c  store.c  queue.c                     what there is; what waits
  *                    |
- *              local.c                                 who carries it out
+ *         local.c | runner.c                           who carries it out
  */
 #ifndef HASP_A2A_SERVE_PRIVATE_H
 #define HASP_A2A_SERVE_PRIVATE_H
@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "a2a/serve/runner.h"
 #include "a2a/serve/serve.h"
 #include "base/limits.h"
 #include "net/http/server.h"
@@ -44,7 +45,8 @@ struct a2a_server {
 	struct pool *pool;            /* serve.c's: for what waits */
 	struct a2a_callers *callers;  /* serve.c opens them; NULL in tests */
 	struct a2a_push *push;        /* NULL: no notifications */
-	const struct a2a_work *work;  /* a2a_local_work; set before a2a_core_open */
+	const struct a2a_work *work;  /* set before a2a_core_open */
+	struct a2a_runner_limits runner; /* serve.c's; of a2a_runner_work */
 	void *wire;                   /* serve.c's own */
 	struct a2a_tasks *tasks;      /* all of them, and which wait */
 	size_t streams;               /* that are open; operations.c counts them */
@@ -183,7 +185,7 @@ struct a2a_task {
 	                               * change: a2a_task_pushes_changed */
 	json_t *extensions;           /* URIs that its first order asked for; or NULL */
 	char trace[64];               /* that order's; "": none */
-	struct a2a_run *run;          /* NULL: not under way (local.c) */
+	struct a2a_run *run;          /* NULL: not under way (server->work's) */
 	bool has_question;            /* queue.c: it counts among those that wait for an answer */
 	bool is_resting;              /* it waits for its caller's next prompt (gemini.h) */
 	size_t prompt_from;           /* the message that its next prompt begins with */

@@ -98,7 +98,14 @@ static void serve_drained(struct a2a_server *server)
 /* As the function of a2a_stdio_open. */
 static void serve_end(struct a2a_server *server)
 {
-	a2a_core_drain(server, LIMIT_A2A_DRAIN_MS);
+	a2a_core_drain(server, server->options->context ? 0 : LIMIT_A2A_DRAIN_MS);
+}
+
+/* As a2a_server.warn. */
+static void serve_warn(struct a2a_server *server, const char *sentence)
+{
+	if (server->options->warn)
+		server->options->warn(server->options->data, sentence);
 }
 
 static void serve_caught(void *data, int signal)
@@ -238,6 +245,7 @@ static bool serve_open(struct a2a_server *server, struct err *err)
 	server->pool = pool_new(A2A_THREADS, A2A_THREADS_MAX);
 	if (!serve_open_callers(server, err))
 		return false;
+	server->runner = a2a_runner_limits_read(wire->settings);
 	server->push = a2a_push_new(server, wire->settings ? settings_get(
 		wire->settings, "hasp.a2a.push.allow") : NULL);
 	return a2a_core_open(server, err) && serve_catch_signals(server, err) &&
@@ -262,7 +270,9 @@ bool a2a_serve(const struct a2a_serve_options *options, int *ret_signal, struct 
 	struct a2a_wire wire = { 0 };
 	struct a2a_server server = { .options = options, .wire = &wire, .drained = serve_drained,
 		                     .extended_card = a2a_route_extended_card,
-		                     .work = &a2a_local_work };
+		                     .warn = serve_warn,
+		                     .work = options->runner ? &a2a_runner_work :
+		                                               &a2a_local_work };
 	const bool ok = serve_open(&server, err);
 
 	if (ok) {

@@ -43,11 +43,20 @@ struct a2a_serve_options {
 	 * that is, by the name of the setting. */
 	bool stdio;
 	const char *caller;
+	/* With stdio: the agent of one task of a server elsewhere (runner.h), which keeps the
+	 * task; its context is this recorded session.  The end of the input interrupts it.  NULL:
+	 * not. */
+	const char *context;
+	/* Tasks are carried out by agents that this command starts (runner.h), with these flags
+	 * of theirs; NULL-terminated.  NULL: by this process. */
+	const char *const *runner, *const *runner_flags;
 	/* As acp_options has these: for `--web`. */
 	void (*attached)(void *data, struct front_runner *runner, struct front_session *session);
 	void (*detached)(void *data, struct front_runner *runner);
 	/* The address is known: prints the one line of standard error. */
 	void (*ready)(void *data, const char *card_url);
+	/* Says something to the user who started the server: a sentence, a line of plain text. */
+	void (*warn)(void *data, const char *sentence);
 	void *data;
 };
 

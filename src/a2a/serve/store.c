@@ -52,8 +52,9 @@ static bool store_append(struct a2a_context *context, const json_t *line, struct
 /* A session that is being opened or closed has its file for itself: the line waits. */
 static bool store_put(struct a2a_context *context, const json_t *line, struct err *err)
 {
-	return context->session ? context->server->work->record(context, line) :
-	                          store_append(context, line, err);
+	return context->session || context->remote ?
+	               context->server->work->record(context, line) :
+	               store_append(context, line, err);
 }
 
 bool a2a_store_flush(struct a2a_context *context, struct err *err)
@@ -71,11 +72,16 @@ void a2a_store_write(struct a2a_task *task, json_t *line)
 	struct a2a_context *context = a2a_context_find(task->server, task->context);
 	struct err err = ERR_INIT;
 
+	if (task->server->options->context) { /* the server that started this agent does */
+		json_decref(line);
+		return;
+	}
 	json_object_set_new(line, "id", json_string(task->id));
 	if (!a2a_store_flush(context, &err) || !store_put(context, line, &err)) {
 		if (!context->pending)
 			context->pending = json_array();
-		if (!json_array_size(context->pending) && !context->session && task->server->warn)
+		if (!json_array_size(context->pending) && !context->session && !context->remote &&
+		    task->server->warn)
 			task->server->warn(task->server, err.message);
 		if (json_array_size(context->pending) < LIMIT_A2A_UNRECORDED)
 			json_array_append(context->pending, line);

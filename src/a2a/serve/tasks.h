@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files share that keep tasks and have them carried out, lowest first: contexts.c, task.c,
- * store.c, queue.c, publish.c, question.c, local.c, operations.c, core.c.  All on the server
- * thread. */
+ * store.c, queue.c, publish.c, question.c, local.c, runner.c, operations.c, core.c.  All on the
+ * server thread. */
 #ifndef HASP_A2A_SERVE_TASKS_H
 #define HASP_A2A_SERVE_TASKS_H
 
@@ -26,6 +26,7 @@ struct a2a_context {
 	char *file;                   /* its record; NULL: there is none (yet) */
 	json_t *pending;              /* lines that could not be written yet; or NULL */
 	struct a2a_local_session *session; /* local.c's; NULL: it is not open */
+	struct a2a_remote *remote;    /* runner.c's: an agent elsewhere has it open; or NULL */
 };
 
 /* Tasks of one caller that wait. */
@@ -131,7 +132,7 @@ bool a2a_store_flush(struct a2a_context *context, struct err *err);
 /* The Task of the record; a new reference. NULL: it is not there any more. */
 json_t *a2a_store_read(const struct a2a_task *task);
 
-/* ---- who carries it out: local.c, a session of this process ---------------------- */
+/* ---- who carries it out: local.c, sessions of this process; runner.c -------------- */
 
 struct a2a_work {
 	const char *name;
@@ -149,6 +150,8 @@ struct a2a_work {
 	void (*end)(struct a2a_server *server);
 };
 extern const struct a2a_work a2a_local_work;
+/* An agent elsewhere: runner.h. */
+extern const struct a2a_work a2a_runner_work;
 
 /* ---- operations.c ---------------------------------------------------------------- */
 

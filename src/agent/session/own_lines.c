@@ -128,3 +128,36 @@ void sessions_own_lines(struct home *home, const char *name, size_t most,
 	}
 	free(files);
 }
+
+/* ---- one of them ------------------------------------------------------------- */
+
+/* Names have the beginning of the id. */
+static bool file_is_of(const char *folder, const char *name, const char *id)
+{
+	_cleanup_free_ char *part = mem_printf("-%.8s", id), *path = NULL, *found = NULL;
+
+	if (!session_is_name(name) || !strstr(name, part))
+		return false;
+	path = mem_printf("%s/%s", folder, name);
+	found = session_read_id(path);
+	return found && !strcmp(found, id);
+}
+
+char *sessions_file(struct home *home, const char *id)
+{
+	_cleanup_free_ char *folder = NULL;
+	struct dirent *entry;
+	char *path = NULL;
+	DIR *entries;
+
+	if (!home_find(home))
+		return NULL;
+	folder = mem_printf("%s/chats", home_temp(home));
+	entries = opendir(folder);
+	while (!path && entries && (entry = readdir(entries)))
+		if (file_is_of(folder, entry->d_name, id))
+			path = mem_printf("%s/%s", folder, entry->d_name);
+	if (entries)
+		closedir(entries);
+	return path;
+}

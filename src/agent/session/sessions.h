@@ -110,6 +110,9 @@ struct span session_prompt_title(struct span prompt);
 /* Adds a line with a new title to a session's file. BUSY: it is open; INVALID_ARGUMENT: the title
  * is blank, or the file has the old format. */
 bool session_rename(const char *path, struct span title, struct err *err);
+/* The file of the session with this id, also of one in which nothing was said yet; the caller
+ * frees.  NULL: there is none. */
+char *sessions_file(struct home *home, const char *id);
 /* Whether the list has a session with exactly this id. */
 bool sessions_have(struct home *home, const char *id);
 /* Whether a file of this name may be a session; whether it is the name of one with this id. */

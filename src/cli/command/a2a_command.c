@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "a2a/serve/serve.h"
+#include "agent/session/record.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -23,6 +24,8 @@ struct a2a_command {
 	struct a2a_serve_options options;
 	const char **workspaces, **hosts, **proxies; /* owned arrays */
 	char **folders;               /* owned, with what is in it */
+	char **runner;                /* owned words */
+	char **runner_flags;          /* owned, with what is in it */
 	char *certificate, *key, *client_authority, *token;
 	enum token_source source;
 	struct web_page *page;
@@ -33,6 +36,10 @@ static void a2a_command_release(struct a2a_command *command)
 	for (size_t i = 0; command->folders && command->folders[i]; i++)
 		free(command->folders[i]);
 	free(command->folders);
+	for (size_t i = 0; command->runner_flags && command->runner_flags[i]; i++)
+		free(command->runner_flags[i]);
+	free(command->runner_flags);
+	command_words_free(command->runner);
 	free(command->workspaces);
 	free(command->hosts);
 	free(command->proxies);
@@ -59,6 +66,7 @@ static bool a2a_check_flags(const struct invocation *invocation, struct err *err
 		{ FLAG_KEY, FLAG_TLS, "--key", "--tls" },
 		{ FLAG_CLIENT_CA, FLAG_TLS, "--client-ca", "--tls" },
 		{ FLAG_CALLER, FLAG_STDIO, "--caller", "--stdio" },
+		{ FLAG_CONTEXT, FLAG_STDIO, "--context", "--stdio" },
 	};
 	static const struct {
 		enum flag_id id, other;
@@ -67,6 +75,8 @@ static bool a2a_check_flags(const struct invocation *invocation, struct err *err
 		{ FLAG_NO_TOKEN, FLAG_TOKEN_FILE, "--no-token", "--token-file" },
 		{ FLAG_STDIO, FLAG_PORT, "--stdio", "--port" },
 		{ FLAG_STDIO, FLAG_LISTEN, "--stdio", "--listen" },
+		{ FLAG_RUNNER, FLAG_STDIO, "--runner", "--stdio" },
+		{ FLAG_RUNNER, FLAG_WEB, "--runner", "--web" },
 		{ FLAG_YOLO, FLAG_APPROVAL_MODE, "--yolo", "--approval-mode" },
 	};
 
@@ -150,6 +160,60 @@ static bool a2a_read_token(struct a2a_command *command, struct err *err)
 	return true;
 }
 
+/* A flag as it was given, for another hasp; the caller frees. */
+static char *a2a_flag_again(const struct command *rows, const struct flag_value *given)
+{
+	size_t i = 0;
+
+	while (rows->flags[i].id != given->id)
+		i++;
+	return given->value ? mem_printf("--%s=%s", rows->flags[i].name, given->value) :
+	                      mem_printf("--%s", rows->flags[i].name);
+}
+
+/* The command that starts agents, and the flags of a run, which are theirs: all but the server's
+ * own. */
+static bool a2a_read_runner(struct a2a_command *command, struct err *err)
+{
+	static const enum flag_id own[] = {
+		FLAG_RUNNER, FLAG_PORT, FLAG_LISTEN, FLAG_TLS, FLAG_CERTIFICATE, FLAG_KEY,
+		FLAG_CLIENT_CA, FLAG_WORKSPACE, FLAG_TASKS, FLAG_BASE_PATH, FLAG_PUBLIC_URL,
+		FLAG_PROXY, FLAG_ALLOW_HOST, FLAG_TOKEN_FILE, FLAG_NO_TOKEN,
+	};
+	const struct invocation *invocation = command->invocation;
+	const char *words = invocation_value(invocation, FLAG_RUNNER);
+	struct err why = ERR_INIT;
+	size_t count = 0, i;
+
+	if (!words)
+		return true;
+	if (!command_words_split(words, &command->runner, &why))
+		return err_set(err, ERR_INVALID_ARGUMENT, "--runner: %s", why.message);
+	command->runner_flags = mem_alloc(invocation->flag_count + 1, sizeof(char *));
+	for (const struct flag_value *given = invocation->flags;
+	     given < invocation->flags + invocation->flag_count; given++) {
+		for (i = 0; i < ARRAY_LEN(own) && own[i] != given->id; i++)
+			;
+		if (i == ARRAY_LEN(own))
+			command->runner_flags[count++] = a2a_flag_again(invocation->command, given);
+	}
+	command->options.runner = (const char *const *)command->runner;
+	command->options.runner_flags = (const char *const *)command->runner_flags;
+	return true;
+}
+
+/* The session whose agent this is. */
+static bool a2a_read_context(struct a2a_command *command, struct err *err)
+{
+	const char *id = invocation_value(command->invocation, FLAG_CONTEXT);
+
+	command->options.context = id;
+	if (!id || (record_id_is_valid(id) && command->folders[0] && !command->folders[1]))
+		return true;
+	return err_set(err, ERR_INVALID_ARGUMENT, "--context takes the id of a session, and needs "
+	               "one --workspace.");
+}
+
 static bool a2a_read_flags(struct a2a_command *command, struct err *err)
 {
 	const struct invocation *invocation = command->invocation;
@@ -172,7 +236,8 @@ static bool a2a_read_flags(struct a2a_command *command, struct err *err)
 	    !web_command_number(invocation, FLAG_PORT, "port", 0, PORT_MAX, &port, err) ||
 	    !web_command_number(invocation, FLAG_TASKS, "tasks", 1, TASKS_MOST,
 	                        &options->tasks_at_once, err) ||
-	    !a2a_read_folders(command, err) || !a2a_read_tls(command, err))
+	    !a2a_read_folders(command, err) || !a2a_read_context(command, err) ||
+	    !a2a_read_runner(command, err) || !a2a_read_tls(command, err))
 		return false;
 	options->port = (uint16_t)port;
 	return a2a_read_token(command, err);
@@ -191,6 +256,15 @@ static void a2a_say_ready(void *data, const char *card_url)
 	output_stderr(span_str(line));
 }
 
+/* As a2a_serve_options.warn. */
+static void a2a_warn(void *data, const char *sentence)
+{
+	_cleanup_free_ char *line = mem_printf("hasp: %s\n", sentence);
+
+	(void)data;
+	output_stderr(span_str(line));
+}
+
 static void a2a_attached(void *data, struct front_runner *runner, struct front_session *session)
 {
 	web_page_attach(((struct a2a_command *)data)->page, runner, session);
@@ -205,6 +279,7 @@ static bool a2a_open_page(struct a2a_command *command, struct err *err)
 {
 	command->options.attached = a2a_attached;
 	command->options.detached = a2a_detached;
+	command->options.warn = a2a_warn;
 	command->options.ready = a2a_say_ready;
 	command->options.data = command;
 	return web_page_new(command->invocation, NULL, &command->page, err) &&

@@ -336,6 +336,8 @@ static const struct {
 	{ FLAG_PROXY, "proxy", SERVED_A2A },
 	{ FLAG_TASKS, "tasks", SERVED_A2A },
 	{ FLAG_STDIO, "stdio", SERVED_A2A },
+	{ FLAG_RUNNER, "runner", SERVED_A2A },
+	{ FLAG_CONTEXT, "context", SERVED_A2A },
 	{ FLAG_CALLER, "caller", SERVED_A2A },
 	{ FLAG_WEB, "web", SERVED_A2A },
 	{ FLAG_WEB_PORT, "web-port", SERVED_A2A },

@@ -141,6 +141,8 @@ enum flag_id {
 	FLAG_PROXY,
 	FLAG_TASKS,
 	FLAG_STDIO,
+	FLAG_RUNNER,
+	FLAG_CONTEXT,
 };
 
 /* What a shell offers when the value is being typed. */

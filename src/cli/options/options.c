@@ -333,6 +333,18 @@ static const struct flag serve_flags[] = {
 	  .help = "a2a: JSON-RPC on standard input and output, one message a line" },
 	{ .id = FLAG_CALLER, .name = "caller", .value = { "NAME", COMPLETE_NOTHING, NULL },
 	  .help = "a2a: the caller whose messages --stdio reads" },
+	{ .id = FLAG_CONTEXT, .name = "context", .value = { "ID", COMPLETE_NOTHING, NULL },
+	  .help = "a2a: with --stdio, the agent of one task of another server's, in this session",
+	  .man = "a2a: with --stdio, the agent of one task, for the server whose --runner started "
+		 "it. The task works in the session ID; the other server keeps the task. The end "
+		 "of the input interrupts it." },
+	{ .id = FLAG_RUNNER, .name = "runner", .value = { "COMMAND", COMPLETE_NOTHING, NULL },
+	  .help = "a2a: start the agent of each task by COMMAND: \"srun -n1\", \"ssh HOST\"",
+	  .man = "a2a: starts the agent of each task as \"COMMAND hasp serve a2a --stdio ...\", "
+		 "and works with it over its standard input and output: \"srun -n1\", \"ssh "
+		 "HOST\", \"podman run -i --rm IMAGE\" (docs/fleet.md). COMMAND is split at "
+		 "white space; quotes and backslashes protect white space. It is not passed to a "
+		 "shell. A JSON array of words works, too." },
 	{ .id = FLAG_MODEL, .name = "model", .letter = 'm',
 	  .value = { "NAME", COMPLETE_NOTHING, NULL },
 	  .help = "web, a2a: the model of its sessions" },
