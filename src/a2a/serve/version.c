@@ -44,28 +44,22 @@ static json_t *object_copy(const json_t *object)
 	return json_is_object(object) ? json_copy((json_t *)object) : json_incref((json_t *)object);
 }
 
-/* Replaces a member by what a function makes of it; takes the new value. */
-static void member_set(json_t *object, const char *name, json_t *value)
-{
-	json_object_set_new(object, name, value);
-}
-
 static void member_change_word(json_t *object, const char *name, const struct version_word *words,
                                bool to_old)
 {
 	const json_t *value = json_object_get(object, name);
 
 	if (value)
-		member_set(object, name, word_change(words, value, to_old));
+		json_object_set_new(object, name, word_change(words, value, to_old));
 }
 
-/* The same for an object, and for each of an array's elements. */
+/* The same by a function, of a value, and of each of an array's elements. */
 static void member_change(json_t *object, const char *name, json_t *(*change)(const json_t *value))
 {
 	const json_t *value = json_object_get(object, name);
 
 	if (value)
-		member_set(object, name, change(value));
+		json_object_set_new(object, name, change(value));
 }
 
 static void members_change(json_t *object, const char *name, json_t *(*change)(const json_t *value))
@@ -78,7 +72,7 @@ static void members_change(json_t *object, const char *name, json_t *(*change)(c
 	changed = json_array();
 	for (size_t i = 0; i < json_array_size(list); i++)
 		json_array_append_new(changed, change(json_array_get(list, i)));
-	member_set(object, name, changed);
+	json_object_set_new(object, name, changed);
 }
 
 /* Another name for a member that is there. */
@@ -168,8 +162,8 @@ static json_t *configuration_in(const json_t *value)
 	const json_t *blocking = json_object_get(configuration, "blocking");
 
 	if (json_is_boolean(blocking))
-		member_set(configuration, "returnImmediately",
-		           json_boolean(!json_is_true(blocking)));
+		json_object_set_new(configuration, "returnImmediately",
+		                    json_boolean(!json_is_true(blocking)));
 	else if (blocking)
 		json_object_set(configuration, "returnImmediately", (json_t *)blocking);
 	json_object_del(configuration, "blocking");
@@ -181,12 +175,18 @@ static json_t *configuration_in(const json_t *value)
 
 static json_t *send_in(const json_t *params)
 {
-	json_t *send = object_copy(params);
+	json_t *send = object_copy(params), *configuration;
+	bool is_proto;
 
 	if (!json_object_get(send, "message"))
 		member_rename(send, "request", "message");
+	is_proto = json_object_get(json_object_get(send, "message"), "content") != NULL;
 	member_change(send, "message", message_in);
 	member_change(send, "configuration", configuration_in);
+	/* Protocol Buffers have no "not said": a false is left out. */
+	configuration = json_object_get(send, "configuration");
+	if (is_proto && !json_object_get(configuration, "returnImmediately"))
+		json_object_set_new(configuration, "returnImmediately", json_true());
 	return send;
 }
 
