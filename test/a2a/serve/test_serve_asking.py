@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What MCP servers ask of the user while a caller's task runs: its caller answers, where it confirms."""
+"""What MCP servers ask of the user while a task runs: its caller answers, where it confirms."""
 import json
 import sys
 import urllib.error

@@ -164,7 +164,8 @@ def test_a_body_waits_until_its_caller_is_known(world):
     planner = {"oauth": issuer.oauth(jwks=issuer.server.url + "/jwks")}
     token = issuer.keys[0].token(issuer.claims())
     forged = Key("RS256", "r").token(issuer.claims())
-    head = "POST / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\nAuthorization: Bearer %s\r\n%s\r\n"
+    head = "POST / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\n"
+    head += "Authorization: Bearer %s\r\n%s\r\n"
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ListTasks", "filler": "x" * (1 << 20)})
     got = {}
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the A2A server is started: its flags, behind a proxy, TLS and clients' certificates, standard input and output."""
+"""How the A2A server is started: its flags, behind a proxy, TLS and clients' certificates, standard
+input and output."""
 import contextlib
 import http.client
 import json
@@ -60,7 +61,20 @@ def test_a_base_path_and_what_proxies_say(world):
             assert card["url"] == "https://public.example.org"
 
 
-def serve_at(world, model, *flags):
+def test_where_callers_prove_nothing_there_is_no_more_to_say_to_them(world):
+    """No extended card is promised, and none is given; a wrong proof is still refused."""
+    with world.fake([]) as model, serve_at(world, model, "--no-token", token=False) as served:
+        card = served.ask("GET", "/.well-known/agent-card.json", token=None)[1]
+        assert card["capabilities"]["extendedAgentCard"] is False
+        assert card["supportsAuthenticatedExtendedCard"] is False
+        status, answer = served.ask("GET", "/extendedAgentCard", token=None, **V1)
+        reason = answer["error"]["details"][0]["reason"]
+        assert (status, reason) == (400, "EXTENDED_AGENT_CARD_NOT_CONFIGURED")
+        assert served.ask("GET", "/tasks", token=None, **V1)[0] == 200
+        assert served.ask("GET", "/tasks", **V1)[0] == 401
+
+
+def serve_at(world, model, *flags, token=True):
     """As serve; `card`: the address that was printed, `root`: scheme, host and port of the server."""
 
     @contextlib.contextmanager
@@ -69,8 +83,7 @@ def serve_at(world, model, *flags):
             model,
             "serve",
             "a2a",
-            "--token-file",
-            token_file(world),
+            *(["--token-file", token_file(world)] if token else []),
             *flags,
             text=True,
             stdout=subprocess.DEVNULL,
@@ -223,7 +236,7 @@ def openssl(*words):
 
 
 def authority(folder, name):
-    """Signs certificates: of the server for 127.0.0.1, of clients by their name; (certificate, key) of each."""
+    """Its certificate, and what signs others by it: (certificate, key) of a subject."""
     key, own = folder / (name + ".key"), folder / (name + ".pem")
     openssl(
         "req",
@@ -288,7 +301,7 @@ def authority(folder, name):
 
 
 def test_clients_certificates(world):
-    """mTLS: who has a certificate of the authority is the caller whose subject it has; all others are none."""
+    """A certificate of the authority makes its client the caller of that subject, no other does."""
     ours, sign = authority(world.top, "ours")
     _, sign_other = authority(world.top, "other")
     certificate, key = sign("/CN=server", "serverAuth")

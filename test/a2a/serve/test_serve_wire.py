@@ -406,7 +406,8 @@ def test_nothing_of_a_strangers_body_is_read(served):
 
 def test_what_decides_is_said_once(served):
     """Of two headers or parameters of one name each reader would take another."""
-    head = "GET /tasks%s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\nConnection: close\r\n%s\r\n"
+    head = "GET /tasks%s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\n"
+    head += "Connection: close\r\n%s\r\n"
     for query, more, status in (
         ("", "A2A-Version: 1.0\r\n", 200),
         ("?A2A-Version=1.0&pageSize=1", "", 200),
