@@ -2,7 +2,8 @@
 """Takes pictures of the interactive terminal as it really is, docs/terminal-*.png: the program runs in xterm on an X
 server without a screen (Xvfb) against the tests' fake model, and what that server has drawn is kept.
 
-    terminal_pictures.py [--to FOLDER] [review | stale | denial | question | neovim | emacs | plan | working | refused]...
+    terminal_pictures.py [--to FOLDER] [review | stale | denial | question | neovim | emacs | pdf | data | plan | working |
+                         refused]...
 
 HASP=PROGRAM takes them of another build, to look at side by side.
 """
@@ -16,8 +17,9 @@ import zlib
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(TOP / "test" / "tui" / "harness"), str(TOP / "test")]
+sys.path[:0] = [str(TOP / "test" / "tui" / "harness"), str(TOP / "test"), str(TOP / "test" / "read")]
 
+import documents  # noqa: E402
 import terminal  # noqa: E402
 
 _spec = importlib.util.spec_from_file_location("headless_world", TOP / "test" / "headless" / "conftest.py")
@@ -225,6 +227,29 @@ def working(world):
         return hasp.quiet(0.5).picture()
 
 
+def pdf(world):
+    """A PDF that the model asks about, as its text."""
+    rows = [("Part", "Pieces", "Price"), ("Hinge, steel", "40", "3.20"), ("Hasp, brass", "12", "11.75"), ("Padlock", "12", "18.40")]
+    lines = [(50, 50, "Order 2026-118")] + [(x, 90 + 20 * i, word) for i, row in enumerate(rows) for x, word in zip((50, 250, 350), row)]
+    (world.root / "order.pdf").write_bytes(documents.pdf([lines, [(50, 50, "Delivery: 14 December 2026")]]))
+    script = [[read("order.pdf")], [text("The order is for 40 hinges, 12 hasps and 12 padlocks, **489.80** in all; page 2 has them delivered on "
+                                         "14 December.")]]
+    with world.fake(script) as server, start(world, server) as hasp:
+        hasp.type("what does order.pdf come to, and when do we get it?").key("enter").wait("14 December.").quiet(0.5)
+        return hasp.picture()
+
+
+def data(world):
+    """A value of a YAML file that is asked about: nothing else changes, comments neither."""
+    known = world.write("compose.yaml", "services:\n  web:            # the shop\n    image: 'shop:4.1'\n    ports: [\"80:80\"]  # behind the proxy\n"
+                                        "  db:\n    image: postgres:17\n")
+    edits = [{"op": "set", "path": ".services.web.image", "value": "shop:4.2"}, {"op": "append", "path": ".services.web.ports", "value": "443:443"}]
+    edit = call("update_data", {"file_path": "compose.yaml", "base_content_sha256": known, "edits": edits})
+    with world.fake([[read("compose.yaml")], [edit], [text("Done.")]]) as server, start(world, server) as hasp:
+        hasp.type("move the shop to 4.2, and open 443").key("enter").wait("Allow once").quiet(0.5)
+        return hasp.picture()
+
+
 def refused(world):
     """A key that the provider refuses."""
     with world.fake([{"status": 401, "error": "API key not valid. Please pass a valid API key."}]) as server, \
@@ -235,7 +260,7 @@ def refused(world):
 
 # What the documents show; the others are for looking at.
 SHOWN = {"review": review, "stale": stale, "denial": denial, "question": question, "neovim": neovim,
-         "emacs": emacs}
+         "emacs": emacs, "pdf": pdf, "data": data}
 PICTURES = {**SHOWN, "plan": plan, "working": working, "refused": refused}
 
 

@@ -567,6 +567,7 @@ static bool acp_edit_buffer(struct acp_buffers *buffers, const struct acp_buffer
 	moved.path = own;
 	moved.resolved = NULL;
 	there.want_content = true;
+	there.max_content_bytes = 0;
 	ok = provider_edit(buffers->own, &moved, 1, &there, result, err);
 	if (ok && !options->dry_run && !result->already) {
 		ok = acp_buffer_write(buffers, buffer, buf_view(&result->content), err);

@@ -572,6 +572,11 @@ static const char schema_hasp_rows[] =
 	        "Read PDF, office files, archives and the like as text.", ONLY_FALSE CALLS)
 	INTEGER("hasp.formats.memoryMb", "512",
 	        "Memory for reading one such file, in MiB.", ASK CALLS)
+	CHOICE("hasp.formats.onSchemaError", "\"deny\"", "deny|allow",
+	       "What update_data does if a file's JSON Schema is there, but cannot be read or is "
+	       "beyond what hasp can judge: refuse the change, or make it and say so. See "
+	       "docs/data-updates.md.",
+	       CALLS)
 	BOOLEAN("hasp.formats.schemas", "true",
 	        "Let update_data refuse what makes a file invalid by its JSON Schema. See "
 	        "docs/data-updates.md.",

@@ -598,6 +598,92 @@ void diff_lines(const struct lines *old_lines, const struct lines *new_lines,
 	free(list.items);
 }
 
+/* ---- long texts -------------------------------------------------------------- */
+
+enum {
+	CUT_BYTES = 1 << 20,   /* of both texts, from which on their ends are cut as bytes */
+	CUT_BLOCK = 1 << 14,
+	CUT_LINES_KEPT = 256,  /* at each end, for changes to be slid over */
+};
+
+static size_t cut_common_head(struct span a, struct span b)
+{
+	const size_t most = a.len < b.len ? a.len : b.len;
+	size_t at = 0;
+
+	while (most - at >= CUT_BLOCK && memcmp(a.data + at, b.data + at, CUT_BLOCK) == 0)
+		at += CUT_BLOCK;
+	while (at < most && a.data[at] == b.data[at])
+		at++;
+	return at;
+}
+
+static size_t cut_common_tail(struct span a, struct span b)
+{
+	const size_t most = a.len < b.len ? a.len : b.len;
+	const char *a_end = a.data + a.len, *b_end = b.data + b.len;
+	size_t len = 0;
+
+	while (most - len >= CUT_BLOCK &&
+	       memcmp(a_end - len - CUT_BLOCK, b_end - len - CUT_BLOCK, CUT_BLOCK) == 0)
+		len += CUT_BLOCK;
+	while (len < most && a_end[-(ptrdiff_t)len - 1] == b_end[-(ptrdiff_t)len - 1])
+		len++;
+	return len;
+}
+
+/* The first line that begins after the byte; the count: none does. */
+static size_t line_after(const struct lines *lines, size_t at)
+{
+	size_t low = 0, high = lines->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (lines_start(lines, middle) > at)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* The lines of the old text, [*ret_from, *ret_to), outside of which the two are the same. */
+static void cut_bytes(const struct lines *old_lines, struct span new_text, size_t *ret_from,
+                      size_t *ret_to)
+{
+	const struct span old_text = old_lines->text;
+	const size_t head = cut_common_head(old_text, new_text);
+	const size_t tail = cut_common_tail(span_skip(old_text, head), span_skip(new_text, head));
+	const size_t from = line_after(old_lines, head), to = line_after(old_lines,
+	                                                                 old_text.len - tail);
+
+	*ret_from = from > CUT_LINES_KEPT + 1 ? from - CUT_LINES_KEPT - 1 : 0;
+	*ret_to = old_lines->count - to > CUT_LINES_KEPT ? to + CUT_LINES_KEPT : old_lines->count;
+}
+
+void diff_text(const struct lines *old_lines, struct span new_text, struct script *ret)
+{
+	const size_t old_len = old_lines->text.len;
+	size_t from = 0, to = old_lines->count, start, end;
+	_cleanup_lines_ struct lines old_part = { 0 }, new_part = { 0 };
+	_cleanup_script_ struct script script = { 0 };
+
+	if (old_len + new_text.len >= CUT_BYTES)
+		cut_bytes(old_lines, new_text, &from, &to);
+	start = lines_start(old_lines, from);
+	end = new_text.len - (old_len - lines_start(old_lines, to));
+	lines_index(&old_part, lines_range(old_lines, from, to));
+	lines_index(&new_part, span_of(new_text.data + start, end - start));
+	diff_lines(&old_part, &new_part, &script);
+	for (size_t i = 0; i < script.count; i++) {
+		script.edits[i].at += from;
+		script_add(ret, script.edits[i]);
+	}
+}
+
+/* ---- printed ------------------------------------------------------------------ */
+
 bool diff_print(struct buf *out, const char *name, struct span before, struct span now)
 {
 	const struct script_print_options options = { .old_name = name, .new_name = name,

@@ -122,6 +122,10 @@ char *script_unquote_name(struct span name);
 void diff_lines(const struct lines *old_lines, const struct lines *new_lines,
                 struct script *ret);
 
+/* The same for a text that is not split into lines yet.  Of long texts only what lies between the
+ * first and the last difference is, and some lines around it, within which changes are slid. */
+void diff_text(const struct lines *old_lines, struct span new_text, struct script *ret);
+
 /* The comparison within (myers.c): marks the elements of `a` (n of them) and `b` (m) that a
  * shortest edit script touches; a good script instead of the shortest when that would take too
  * long.  The marks are bytes that are zero before.  n + m must be below INT32_MAX. */

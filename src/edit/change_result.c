@@ -72,17 +72,13 @@ static void set_note(struct edit_step *step)
 		         (unsigned long)disk->stat.st_nlink);
 }
 
-/* The script from the document before to the new whole text; `new_lines` must outlive it. */
-static void whole_script(const struct edit_step *step, struct lines *new_lines,
-                         struct script *ret)
+/* The script from the document before to the new whole text. */
+static void whole_script(const struct edit_step *step, struct script *ret)
 {
-	if (!step->after.exists) {
-		if (step->doc.lines.count)
-			script_add(ret, (struct edit){ .remove = step->doc.lines.count });
-		return;
-	}
-	lines_index(new_lines, step->text);
-	diff_lines(&step->doc.lines, new_lines, ret);
+	if (step->after.exists)
+		diff_text(&step->doc.lines, step->text, ret);
+	else if (step->doc.lines.count)
+		script_add(ret, (struct edit){ .remove = step->doc.lines.count });
 }
 
 /* The edits of a script without the lines that go and come back: an exact replacement names lines
@@ -148,7 +144,6 @@ static void print_move(const struct edit_call *call, struct edit_step *step)
 
 static void describe_change(const struct edit_call *call, struct edit_step *step)
 {
-	_cleanup_lines_ struct lines new_lines = { 0 };
 	_cleanup_script_ struct script whole = { 0 };
 	const struct script *script = &whole;
 	struct err ignored = ERR_INIT;
@@ -164,7 +159,7 @@ static void describe_change(const struct edit_call *call, struct edit_step *step
 		return;
 	}
 	if (!step->edits)
-		whole_script(step, &new_lines, &whole);
+		whole_script(step, &whole);
 	else if (step->change->kind == CHANGE_UPDATE && step->doc.lines.text.len <= diff_bytes_max)
 		narrow_script(&step->doc.lines, step->edits, &whole);
 	else
@@ -220,6 +215,16 @@ static bool body_text(struct edit_body *body, struct buf *out, struct text_form 
 	return ok;
 }
 
+/* Whether the content that a change made is more than the caller has use for. */
+static bool is_content_long(const struct edit_call *call, const struct change_result *result,
+                            const struct edit_body *body)
+{
+	const size_t most = call->options->max_content_bytes;
+
+	return call->options->want_content && result->done && most && body->made_by &&
+	       body->size > most;
+}
+
 void edit_result_state(struct edit_call *call, struct edit_step *step, struct edit_file *file)
 {
 	struct change_result *result = step->result;
@@ -235,7 +240,8 @@ void edit_result_state(struct edit_call *call, struct edit_step *step, struct ed
 		return;
 	if (file->body.exists && file->body.made_by)
 		result->form = file->body.made_by->form;
-	result->content_is_text = call->options->want_content &&
+	result->content_is_long = is_content_long(call, result, &file->body);
+	result->content_is_text = call->options->want_content && !result->content_is_long &&
 	                          body_text(&file->body, &result->content, &result->form);
 	if (!result->content_is_text)
 		buf_release(&result->content);

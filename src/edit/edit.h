@@ -67,6 +67,8 @@ struct edit_options {
 	bool dry_run;
 	bool want_content;            /* fill result.content with the text after (or, on failure, as
 	                               * it is) */
+	size_t max_content_bytes;     /* of a change that was made: a longer content is left out;
+	                               * 0: none is */
 	bool want_diff;               /* fill result.diff */
 	bool no_make_folders;         /* do not create missing parent folders */
 	size_t max_file_bytes;        /* 0: the default */
@@ -98,6 +100,7 @@ struct change_result {
 	struct text_form form;        /* of `state`, where it was made or shown */
 	struct buf content;           /* UTF-8 text of `state`, if wanted and it is text */
 	bool content_is_text;
+	bool content_is_long;         /* left out by max_content_bytes */
 	size_t content_in;            /* of several changes of one file the last one's result has
 	                               * the content: its number in the call, from 1; 0: this */
 	struct buf diff;              /* unified diff before -> after, 3 lines of context */

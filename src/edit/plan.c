@@ -297,9 +297,8 @@ static bool plan_data(struct edit_call *call, struct edit_step *step, struct err
 	                          step->doc.lines.text, step->change->text, &step->text_owned,
 	                          step->result->note, &why))
 		return err_set(err, why.code, "%s: %s", step->change->path, why.message);
-	step->text = buf_view(&step->text_owned);
-	return document_encode_text(&step->doc, step->text, &step->pieces, err) &&
-	       edit_take_pieces(step, err);
+	diff_text(&step->doc.lines, buf_view(&step->text_owned), &step->script);
+	return edit_plan_script(step, &step->script, /* keep_bom= */ true, err);
 }
 
 static bool plan_delete(struct edit_call *call, struct edit_step *step, struct err *err)

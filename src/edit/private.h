@@ -82,7 +82,7 @@ struct edit_step {
 	bool opaque;                    /* the content before is not text; doc is that of nothing */
 	bool has_plan;
 	struct patch_plan plan;         /* PATCH */
-	struct script script;           /* UPDATE */
+	struct script script;           /* UPDATE, DATA */
 	const struct script *edits;     /* plan.script or script; NULL: `text` is all of it */
 	struct buf text_owned;          /* new text, if one was made */
 	struct span text;               /* WRITE: the whole new text, without byte-order mark */

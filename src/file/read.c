@@ -256,6 +256,11 @@ static bool read_media(struct span content, const struct media *media, struct re
 	return true;
 }
 
+static bool is_unknown_type(const struct media *media)
+{
+	return strcmp(media->mime_type, "application/octet-stream") == 0;
+}
+
 static bool read_other(struct span content, const struct media *media,
                        const struct read_request *request, struct read_result *ret,
                        struct err *err)
@@ -267,7 +272,10 @@ static bool read_other(struct span content, const struct media *media,
 		return read_media(content, media, ret, err);
 	media_describe(media, content.len, &what);
 	return err_set(err, ERR_NOT_TEXT, "%s is %s, not text. %s", ret->state.path, what.data,
-	               media->advice);
+	               request->derive == READ_DERIVE_OFF && !is_unknown_type(media) ?
+	                       "Formats other than plain text are not read here "
+	                       "(hasp.formats.enabled): use a program that knows the type." :
+	                       media->advice);
 }
 
 /* Whether text is only what it seems to be: a PDF may be all ASCII, and a compressed

@@ -31,6 +31,7 @@ enum read_derive {
 	READ_DERIVE_USUAL, /* but no text whose source is usually read, and no media if those are
 	                    * asked for */
 	READ_DERIVE_ALL,   /* whatever a reader knows; INVALID_ARGUMENT: none knows it */
+	READ_DERIVE_OFF,   /* never, by the user's setting: no error advises it */
 };
 
 struct cancel;

@@ -188,6 +188,19 @@ static void load_of_content(const struct derive_request *request)
 		format->load(&ignored);
 }
 
+/* Libraries that get no memory say that the file is damaged; nothing clears errno after that. */
+static bool run_in_memory(const struct format *format, const struct format_input *input,
+                          const struct derive_request *request, struct derive_result *result,
+                          struct err *err)
+{
+	errno = 0;
+	if (format_run(format, input, request, result, err))
+		return true;
+	if (err->code == ERR_NOT_TEXT && errno == ENOMEM)
+		_exit(CHILD_OUT_OF_MEMORY);
+	return false;
+}
+
 static bool run_reader(const struct child_task *task, struct derive_result *result,
                        struct err *err)
 {
@@ -201,7 +214,7 @@ static bool run_reader(const struct child_task *task, struct derive_result *resu
 	if (!limit_child(task->request))
 		return err_set_errno(err, errno, "Its reader cannot be given limits");
 	return sandbox_confine_reader(format->data, err) &&
-	       format_run(format, &input, task->request, result, err);
+	       run_in_memory(format, &input, task->request, result, err);
 }
 
 _Noreturn void child_read(const struct child_task *task)

@@ -7,7 +7,8 @@
  *     flag    = "outline" / "text" / "formulas" / "strings" / "details" / "render"
  *
  * "page", "slides", "chapters", "messages" and their like are other words for "pages".  A name with
- * blanks stands in quotation marks; a path needs none: it goes to the end, or to the next ";".
+ * blanks stands in quotation marks; a path needs none: it goes to the end, to the next ";", or to
+ * a "," before another item.
  */
 #include <stdio.h>
 #include <string.h>
@@ -141,21 +142,6 @@ static bool take_table(struct part_reader *reader)
 	return true;
 }
 
-static bool take_path(struct part_reader *reader)
-{
-	char *end;
-
-	part_skip_gap(reader);
-	if (*reader->at == '"' || *reader->at == '\'')
-		return part_name(reader, &reader->request->member);
-	reader->request->member = reader->at;
-	end = strchr(reader->at, ';');
-	reader->at = end ? end + 1 : reader->at + strlen(reader->at);
-	if (end)
-		*end = '\0';
-	return *reader->request->member || part_refuse(reader, "ends before a path");
-}
-
 static bool take_line(struct part_reader *reader)
 {
 	const char *digits = next_made_of(reader, "0123456789");
@@ -198,6 +184,8 @@ static bool take_render(struct part_reader *reader)
 	return reader->request->render = true;
 }
 
+static bool take_path(struct part_reader *reader);
+
 static const struct part_keyword {
 	const char *word;
 	bool (*take)(struct part_reader *reader);
@@ -212,6 +200,39 @@ static const struct part_keyword {
 	{ "render", take_render },
 };
 
+static const struct part_keyword *part_keyword(const char *word, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_LEN(part_words); i++)
+		if (strlen(part_words[i].word) == len &&
+		    strncasecmp(word, part_words[i].word, len) == 0)
+			return &part_words[i];
+	return NULL;
+}
+
+/* Whether a comma ends a path: one of the words of parts follows. */
+static bool part_follows(const char *after_comma)
+{
+	const char *word = after_comma + strspn(after_comma, " \t\r\n");
+	const size_t len = strcspn(word, " \t\r\n,;");
+
+	return word != after_comma && part_keyword(word, len);
+}
+
+static bool take_path(struct part_reader *reader)
+{
+	char *end;
+
+	part_skip_gap(reader);
+	if (*reader->at == '"' || *reader->at == '\'')
+		return part_name(reader, &reader->request->member);
+	reader->request->member = end = reader->at;
+	while (*end && *end != ';' && !(*end == ',' && part_follows(end + 1)))
+		end++;
+	reader->at = *end ? end + 1 : end;
+	*end = '\0';
+	return *reader->request->member || part_refuse(reader, "ends before a path");
+}
+
 bool read_parse_part(const char *part, struct derive_request *request, char **ret_words,
                      struct err *err)
 {
@@ -220,13 +241,11 @@ bool read_parse_part(const char *part, struct derive_request *request, char **re
 	const char *word;
 
 	while ((word = part_word(&reader))) {
-		size_t i = 0;
+		const struct part_keyword *keyword = part_keyword(word, strlen(word));
 
-		while (i < ARRAY_LEN(part_words) && strcasecmp(word, part_words[i].word) != 0)
-			i++;
-		if (i == ARRAY_LEN(part_words))
+		if (!keyword)
 			return part_refuse(&reader, "has an unknown word");
-		if (!part_words[i].take(&reader))
+		if (!keyword->take(&reader))
 			return false;
 	}
 	*ret_words = mem_steal(&words);

@@ -52,7 +52,7 @@ static const json_t *branch_type(const struct schema_judge *judge, const json_t 
 {
 	const char *ref = json_string_value(json_object_get(branch, "$ref"));
 
-	return json_object_get(ref ? schema_referred(judge->schema, ref) : branch, "type");
+	return json_object_get(ref ? schema_referred(judge->schema, "$ref", ref) : branch, "type");
 }
 
 /* Where each branch only requires one member: `"uses" or "run"`. */

@@ -16,47 +16,70 @@
 /* ---- loading ------------------------------------------------------------------- */
 
 /* The drafts by what their $schema ends with; no $schema: the newest. */
-static bool is_known_draft(const char *draft, bool *ret_ref_alone)
-{
-	static const struct {
-		const char *part;
-		bool ref_alone;
-	} drafts[] = {
-		{ "json-schema.org/draft-04/", true }, { "json-schema.org/draft-06/", true },
-		{ "json-schema.org/draft-07/", true }, { "json-schema.org/schema", true },
-		{ "json-schema.org/draft/2019-09/", false },
-		{ "json-schema.org/draft/2020-12/", false },
-	};
+static const struct schema_draft {
+	const char *part;
+	const char *id; /* its keyword for addresses */
+	bool ref_alone, contains_evaluates;
+} drafts[] = {
+	{ "json-schema.org/draft/2020-12/", "$id", false, true },
+	{ "json-schema.org/draft/2019-09/", "$id", false, false },
+	{ "json-schema.org/draft-07/", "$id", true, false },
+	{ "json-schema.org/draft-06/", "$id", true, false },
+	{ "json-schema.org/schema", "$id", true, false },
+	{ "json-schema.org/draft-04/", "id", true, false },
+};
 
-	*ret_ref_alone = false;
-	for (size_t i = 0; draft && i < ARRAY_LEN(drafts); i++)
-		if (strstr(draft, drafts[i].part)) {
-			*ret_ref_alone = drafts[i].ref_alone;
+/* NULL: none of them. */
+static const struct schema_draft *draft_of(const json_t *named)
+{
+	const char *text = json_string_value(named);
+
+	for (size_t i = 0; text && i < ARRAY_LEN(drafts); i++)
+		if (strstr(text, drafts[i].part))
+			return &drafts[i];
+	return named ? NULL : &drafts[0];
+}
+
+/* Whether a schema within has an address; values are not schemas.  As deep as JSON is. */
+static bool has_address_within(const json_t *json, const char *keyword, bool is_root)
+{
+	static const char *const values[] = { "enum", "const", "default", "examples", NULL };
+	const char *id = json_string_value(json_object_get(json, keyword));
+	const char *name;
+	json_t *member;
+	size_t i;
+
+	if (!is_root && id && id[0] != '#')
+		return true;
+	json_object_foreach((json_t *)json, name, member)
+		if (!text_listed(values, name) && has_address_within(member, keyword, false))
 			return true;
-		}
-	return !draft;
+	json_array_foreach((json_t *)json, i, member)
+		if (has_address_within(member, keyword, false))
+			return true;
+	return false;
 }
 
 bool json_schema_load(struct span text, struct json_schema **ret, struct err *err)
 {
 	json_auto_t *root = NULL;
 	struct json_schema *schema;
-	const json_t *draft;
-	bool ref_alone;
+	const struct schema_draft *draft;
 
 	if (text.len > SCHEMA_BYTES_MAX)
 		return err_set(err, ERR_TOO_LARGE, "The schema has more than %d bytes.",
 		               SCHEMA_BYTES_MAX);
 	if (!jsonc_parse(text, &root, err))
 		return false;
-	draft = json_object_get(root, "$schema");
-	if (!json_is_object(root) || (draft && !json_is_string(draft)) ||
-	    !is_known_draft(json_string_value(draft), &ref_alone))
+	draft = draft_of(json_object_get(root, "$schema"));
+	if (!json_is_object(root) || !draft)
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "It is not a JSON Schema of draft 4, 6, 7, 2019-09 or 2020-12.");
 	schema = mem_alloc(1, sizeof(*schema));
 	schema->root = mem_steal(&root);
-	schema->ref_alone = ref_alone;
+	schema->ref_alone = draft->ref_alone;
+	schema->contains_evaluates = draft->contains_evaluates;
+	schema->bundled = has_address_within(schema->root, draft->id, true);
 	*ret = schema;
 	return true;
 }
@@ -86,7 +109,7 @@ static enum schema_verdict judge_keywords(struct schema_judge *judge, const json
 		if (!check)
 			continue;
 		if (!schema_spend(judge, 1))
-			return schema_both(all, SCHEMA_UNKNOWN);
+			return schema_both(all, schema_unfinished(judge, place));
 		all = schema_both(all, check(judge, schema, says, value, place));
 		if (all == SCHEMA_INVALID && judge->quiet)
 			break;
@@ -96,30 +119,50 @@ static enum schema_verdict judge_keywords(struct schema_judge *judge, const json
 
 static schema_value_check judge_value;
 
-static enum schema_verdict judge_referred(struct schema_judge *judge, const char *ref,
-                                          const json_t *value, const struct schema_place *place)
+/* What the schemas say to which its references lead; those that depend on the way to them came with
+ * 2019-09. */
+static enum schema_verdict judge_references(struct schema_judge *judge, const json_t *schema,
+                                            const json_t *value, const struct schema_place *place)
 {
-	const json_t *referred = schema_referred(judge->schema, ref);
+	static const char *const keywords[] = { "$ref", "$dynamicRef", "$recursiveRef" };
+	const size_t count = judge->schema->ref_alone ? 1 : ARRAY_LEN(keywords);
+	enum schema_verdict all = SCHEMA_VALID;
 
-	return referred ? judge_value(judge, referred, value, place) : SCHEMA_UNKNOWN;
+	for (size_t i = 0; i < count; i++) {
+		const char *ref = json_string_value(json_object_get(schema, keywords[i]));
+		const json_t *to = ref ? schema_referred(judge->schema, keywords[i], ref) : NULL;
+
+		if (to)
+			all = schema_both(all, judge_value(judge, to, value, place));
+		else if (ref)
+			all = schema_both(all, schema_unknown(judge, place, "where %s %.*s of the "
+			                                      "schema leads is not known",
+			                                      keywords[i], schema_shown(ref), ref));
+	}
+	return all;
 }
 
 static enum schema_verdict judge_value(struct schema_judge *judge, const json_t *schema,
                                        const json_t *value,
                                        const struct schema_place *place)
 {
-	const char *ref = json_string_value(json_object_get(schema, "$ref"));
-	enum schema_verdict all = SCHEMA_VALID;
+	const bool ref = json_is_string(json_object_get(schema, "$ref"));
+	enum schema_verdict all;
 
 	if (json_is_false(schema))
 		return schema_problem(judge, place, "false", "is not allowed");
 	if (!json_is_object(schema))
-		return json_is_true(schema) ? SCHEMA_VALID : SCHEMA_UNKNOWN;
-	if (judge->frames >= SCHEMA_FRAMES_MAX || !schema_spend(judge, 1))
-		return SCHEMA_UNKNOWN;
+		return json_is_true(schema) ?
+		               SCHEMA_VALID :
+		               schema_unknown(judge, place, "the schema has %s where a schema "
+		                              "belongs", json_type_phrase(schema));
+	if (judge->frames >= SCHEMA_FRAMES_MAX)
+		return schema_unknown(judge, place, "more than %d schemas are within one another",
+		                      SCHEMA_FRAMES_MAX);
+	if (!schema_spend(judge, 1))
+		return schema_unfinished(judge, place);
 	judge->frames++;
-	if (ref)
-		all = judge_referred(judge, ref, value, place);
+	all = judge_references(judge, schema, value, place);
 	if (!ref || !judge->schema->ref_alone)
 		all = schema_both(all, judge_keywords(judge, schema, value, place));
 	judge->frames--;
@@ -132,10 +175,13 @@ enum schema_verdict json_schema_check(struct json_schema *schema, const json_t *
 	const struct schema_place root = { 0 };
 	struct schema_judge judge = {
 		.schema = schema, .value = judge_value, .steps = SCHEMA_STEPS_MAX,
-		.problems = problems,
+		.problems = problems, .unknown = BUF_INIT(SCHEMA_UNKNOWN_BYTES),
 	};
 	const enum schema_verdict verdict = judge_value(&judge, schema->root, value, &root);
 
+	if (verdict == SCHEMA_UNKNOWN)
+		buf_span(problems, buf_view(&judge.unknown));
+	buf_release(&judge.unknown);
 	*ret_count = judge.count;
 	return verdict;
 }

@@ -9,13 +9,14 @@
  * Checked: type, enum, const; properties, patternProperties, additionalProperties, propertyNames,
  * required, minProperties, maxProperties, dependencies, dependentRequired, dependentSchemas; items,
  * prefixItems, additionalItems, contains, minContains, maxContains, minItems, maxItems,
- * uniqueItems;
+ * uniqueItems; unevaluatedProperties, unevaluatedItems;
  * minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf; minLength, maxLength, pattern;
- * allOf, anyOf, oneOf, not, if, then, else; $ref within the document ("#/...", an anchor, an $id).
+ * allOf, anyOf, oneOf, not, if, then, else; $ref, $dynamicRef, $recursiveRef within the document
+ * ("#/...", an anchor, an $id).
  * `format` and contents are annotations.
  *
  * What cannot be judged is neither valid nor invalid (SCHEMA_UNKNOWN): a $ref to another document,
- * $dynamicRef, unevaluatedProperties and unevaluatedItems, a pattern that is not JavaScript's or
+ * or within one in which several schemas have addresses, a pattern that is not JavaScript's or
  * takes too long, and whatever is left when the budget of steps or depth is used up.  A schema is a
  * stranger's text: nothing is fetched, and no schema takes more than SCHEMA_STEPS_MAX steps.
  *
@@ -35,7 +36,7 @@ struct json_schema;
 
 enum {
 	SCHEMA_BYTES_MAX = 4 << 20,
-	SCHEMA_STEPS_MAX = 1000000, /* keywords looked at: some 0.1 s */
+	SCHEMA_STEPS_MAX = 4000000, /* keywords looked at: some 0.4 s */
 	SCHEMA_FRAMES_MAX = 256,    /* schemas within schemas, $refs followed */
 };
 
@@ -52,7 +53,8 @@ void json_schema_free(struct json_schema *schema); /* NULL is fine */
 
 /* Appends what is wrong, "; " between problems: the path as jq writes it, what is required, the
  * keyword in parentheses. *ret_count is how many problems there are, also of those that
- * `problems` has no room for. Not from several threads with one schema. */
+ * `problems` has no room for. SCHEMA_UNKNOWN: appends the first place that cannot be judged, and
+ * why not; *ret_count is 0. Not from several threads with one schema. */
 enum schema_verdict json_schema_check(struct json_schema *schema, const json_t *value,
                                       struct buf *problems, size_t *ret_count);
 

@@ -63,11 +63,14 @@ static const json_t *at_pointer(const json_t *from, struct span pointer)
 }
 
 /* Whether a definition is the one that is named: by its anchor, or by the end of its address. */
-static bool is_definition(const json_t *definition, const char *ref)
+static bool is_definition(const struct json_schema *schema, const json_t *definition,
+                          const char *ref)
 {
-	static const char *const names[] = { "$id", "id", "$anchor" };
+	static const char *const names[] = { "$id", "id", "$anchor", "$dynamicAnchor" };
 	const char *plain = ref[0] == '#' ? ref + 1 : ref;
 
+	if (schema->ref_alone && json_object_get(definition, "$ref"))
+		return false;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		const char *name = json_string_value(json_object_get(definition, names[i]));
 		const size_t len = name ? strlen(name) : 0, wanted = strlen(plain);
@@ -83,21 +86,30 @@ static bool is_definition(const json_t *definition, const char *ref)
 	return false;
 }
 
-const json_t *schema_referred(const struct json_schema *schema, const char *ref)
+const json_t *schema_referred(const struct json_schema *schema, const char *keyword,
+                              const char *ref)
 {
 	static const char *const groups[] = { "$defs", "definitions" };
+	const json_t *found = NULL;
 	const char *name;
 	json_t *definition;
 
+	/* In one resource, what depends on the way to it is always the same. */
+	if (schema->bundled && (ref[0] == '#' || strcmp(keyword, "$ref") != 0))
+		return NULL;
 	if (ref[0] == '#' && (!ref[1] || ref[1] == '/'))
 		return at_pointer(schema->root, span_str(ref + 1));
-	if (is_definition(schema->root, ref))
+	if (is_definition(schema, schema->root, ref))
 		return schema->root;
 	for (size_t i = 0; i < ARRAY_LEN(groups); i++)
-		json_object_foreach(json_object_get(schema->root, groups[i]), name, definition)
-			if (is_definition(definition, ref))
-				return definition;
-	return NULL;
+		json_object_foreach(json_object_get(schema->root, groups[i]), name, definition) {
+			if (!is_definition(schema, definition, ref))
+				continue;
+			if (found) /* the ends of both addresses are the same */
+				return NULL;
+			found = definition;
+		}
+	return found;
 }
 
 /* ---- problems ------------------------------------------------------------------ */
@@ -154,6 +166,22 @@ enum schema_verdict schema_problem(struct schema_judge *judge, const struct sche
 	return SCHEMA_INVALID;
 }
 
+enum schema_verdict schema_unknown(struct schema_judge *judge, const struct schema_place *place,
+                                   const char *format, ...)
+{
+	char text[SHOWN_BYTES];
+	va_list args;
+
+	if (judge->unknown.len || judge->unknown.overflowed)
+		return SCHEMA_UNKNOWN;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	put_where(&judge->unknown, place);
+	buf_printf(&judge->unknown, ": %s", text);
+	return SCHEMA_UNKNOWN;
+}
+
 /* ---- steps and patterns ------------------------------------------------------------ */
 
 bool schema_spend(struct schema_judge *judge, size_t steps)
@@ -164,6 +192,11 @@ bool schema_spend(struct schema_judge *judge, size_t steps)
 	}
 	judge->steps -= steps;
 	return true;
+}
+
+enum schema_verdict schema_unfinished(struct schema_judge *judge, const struct schema_place *place)
+{
+	return schema_unknown(judge, place, "it takes more than %d steps", SCHEMA_STEPS_MAX);
 }
 
 static struct js_regex *compiled(struct json_schema *schema, const char *pattern)
@@ -183,18 +216,27 @@ static struct js_regex *compiled(struct json_schema *schema, const char *pattern
 }
 
 enum schema_verdict schema_judge_pattern(struct schema_judge *judge, const char *pattern,
-                                         const char *text)
+                                         const char *text, const struct schema_place *place)
 {
 	const struct js_regex *regex = compiled(judge->schema, pattern);
 
-	if (!regex || !schema_spend(judge, 16 + strlen(text) / 16))
-		return SCHEMA_UNKNOWN;
+	/* Patterns are read without the flag "u", where this would be plain letters. */
+	if (strstr(pattern, "\\p{") || strstr(pattern, "\\P{"))
+		return schema_unknown(judge, place, "the pattern %.*s has a Unicode property",
+		                      schema_shown(pattern), pattern);
+	if (!regex)
+		return schema_unknown(judge, place, "the pattern %.*s is not JavaScript's, or is "
+		                      "one of more than %d", schema_shown(pattern), pattern,
+		                      SCHEMA_PATTERNS_MAX);
+	if (!schema_spend(judge, 64 + strlen(text) / 4))
+		return schema_unfinished(judge, place);
 	switch (js_regex_test(regex, span_str(text))) {
 	case JS_REGEX_NO:
 		return SCHEMA_INVALID;
 	case JS_REGEX_YES:
 		return SCHEMA_VALID;
 	default:
-		return SCHEMA_UNKNOWN;
+		return schema_unknown(judge, place, "the pattern %.*s takes too long",
+		                      schema_shown(pattern), pattern);
 	}
 }

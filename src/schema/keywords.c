@@ -48,12 +48,28 @@ KEYWORD(check_type)
 	                      schema_value_phrase(value));
 }
 
-/* As values: 1 and 1.0 are one. */
+/* As values: 1 and 1.0 are one, at any depth.  Recursion as deep as JSON is. */
 static bool schema_values_equal(const json_t *a, const json_t *b)
 {
+	const char *name;
+	json_t *member;
+	size_t i;
+
 	if (json_is_number(a) && json_is_number(b))
 		return json_number_value(a) == json_number_value(b);
-	return json_equal(a, b);
+	if (json_typeof(a) != json_typeof(b) || json_array_size(a) != json_array_size(b) ||
+	    json_object_size(a) != json_object_size(b))
+		return false;
+	json_array_foreach((json_t *)a, i, member)
+		if (!schema_values_equal(member, json_array_get(b, i)))
+			return false;
+	json_object_foreach((json_t *)a, name, member) {
+		const json_t *other = json_object_get(b, name);
+
+		if (!other || !schema_values_equal(member, other))
+			return false;
+	}
+	return !json_is_string(a) || json_equal(a, b);
 }
 
 KEYWORD(check_enum)
@@ -62,7 +78,7 @@ KEYWORD(check_enum)
 
 	(void)schema;
 	if (!schema_spend(judge, json_array_size(says)))
-		return SCHEMA_UNKNOWN;
+		return schema_unfinished(judge, place);
 	for (size_t i = 0; i < json_array_size(says); i++)
 		if (schema_values_equal(json_array_get(says, i), value))
 			return SCHEMA_VALID;
@@ -142,7 +158,7 @@ KEYWORD(check_multiple_of)
 	if (!json_is_number(value) || step <= 0)
 		return SCHEMA_VALID;
 	if (!isfinite(times) || (fabs(times) > 1e15 && floor(step) != step))
-		return SCHEMA_UNKNOWN;
+		return schema_unknown(judge, place, "%.17g is too large for multipleOf", number);
 	if (is_whole_nearly(fabs(times)))
 		return SCHEMA_VALID;
 	return schema_problem(judge, place, "multipleOf", "must be a multiple of %.17g", step);
@@ -196,10 +212,12 @@ KEYWORD(check_pattern)
 	(void)schema;
 	if (!json_is_string(value) || !json_is_string(says))
 		return SCHEMA_VALID;
-	verdict = schema_judge_pattern(judge, json_string_value(says), json_string_value(value));
+	verdict = schema_judge_pattern(judge, json_string_value(says), json_string_value(value),
+	                               place);
 	return verdict != SCHEMA_INVALID ?
 	               verdict :
-	               schema_problem(judge, place, "pattern", "must match the pattern %.400s",
+	               schema_problem(judge, place, "pattern", "must match the pattern %.*s",
+	                              schema_shown(json_string_value(says)),
 	                              json_string_value(says));
 }
 
@@ -234,8 +252,8 @@ KEYWORD(check_pattern_properties)
 			const struct schema_place below = { .above = place, .name = name };
 
 			if (!schema_spend(judge, 1))
-				return schema_both(all, SCHEMA_UNKNOWN);
-			fits = schema_judge_pattern(judge, pattern, name);
+				return schema_both(all, schema_unfinished(judge, &below));
+			fits = schema_judge_pattern(judge, pattern, name, &below);
 			if (fits == SCHEMA_UNKNOWN)
 				all = schema_both(all, SCHEMA_UNKNOWN);
 			else if (fits == SCHEMA_VALID)
@@ -247,7 +265,7 @@ KEYWORD(check_pattern_properties)
 
 /* Whether neither `properties` nor a pattern names the member. */
 static enum schema_verdict is_additional(struct schema_judge *judge, const json_t *schema,
-                                         const char *name)
+                                         const char *name, const struct schema_place *place)
 {
 	const json_t *patterns = json_object_get(schema, "patternProperties");
 	enum schema_verdict additional = SCHEMA_VALID;
@@ -257,7 +275,7 @@ static enum schema_verdict is_additional(struct schema_judge *judge, const json_
 	if (json_object_get(json_object_get(schema, "properties"), name))
 		return SCHEMA_INVALID;
 	json_object_foreach((json_t *)patterns, pattern, rule) {
-		const enum schema_verdict fits = schema_judge_pattern(judge, pattern, name);
+		const enum schema_verdict fits = schema_judge_pattern(judge, pattern, name, place);
 
 		if (fits == SCHEMA_VALID)
 			return SCHEMA_INVALID;
@@ -279,7 +297,8 @@ static enum schema_verdict refuse_member(struct schema_judge *judge, const json_
 	json_object_foreach((json_t *)properties, known, rule)
 		json_array_append_new(names, json_string(known));
 	return schema_problem(judge, place, "additionalProperties",
-	                      "has the member \"%.100s\", which is not allowed; allowed: %s", name,
+	                      "has the member \"%.*s\", which is not allowed; allowed: %s",
+	                      schema_shown(name), name,
 	                      json_array_size(names) ? listed(names, shown, sizeof(shown))
 	                                             : "none");
 }
@@ -294,11 +313,11 @@ KEYWORD(check_additional_properties)
 		const struct schema_place below = { .above = place, .name = name };
 
 		if (!schema_spend(judge, 1))
-			return schema_both(all, SCHEMA_UNKNOWN);
+			return schema_both(all, schema_unfinished(judge, &below));
 		/* A file may name its schema, whether that says so or not, as in editors. */
 		if (!place->above && strcmp(name, "$schema") == 0)
 			continue;
-		additional = is_additional(judge, schema, name);
+		additional = is_additional(judge, schema, name, &below);
 		if (additional == SCHEMA_UNKNOWN)
 			all = schema_both(all, SCHEMA_UNKNOWN);
 		else if (additional == SCHEMA_VALID && json_is_false(says))
@@ -338,8 +357,9 @@ static enum schema_verdict judge_required(struct schema_judge *judge, const char
 		if (!name || json_object_get(value, name))
 			continue;
 		all = schema_problem(judge, place, keyword,
-		                     "must have the member \"%.100s\"%s%.100s", name,
-		                     because ? " because it has " : "", because ? because : "");
+		                     "must have the member \"%.*s\"%s%.*s", schema_shown(name),
+		                     name, because ? " because it has " : "",
+		                     because ? schema_shown(because) : 0, because ? because : "");
 	}
 	return all;
 }
@@ -463,34 +483,17 @@ KEYWORD(check_unique_items)
 	(void)schema;
 	if (!json_is_true(says))
 		return SCHEMA_VALID;
-	if (count > UNIQUE_ITEMS_MAX || !schema_spend(judge, count * count / 2))
-		return SCHEMA_UNKNOWN;
+	if (count > UNIQUE_ITEMS_MAX)
+		return schema_unknown(judge, place, "uniqueItems is judged for at most %d items",
+		                      UNIQUE_ITEMS_MAX);
+	if (!schema_spend(judge, count * count / 2))
+		return schema_unfinished(judge, place);
 	for (size_t i = 1; i < count; i++)
 		for (size_t k = 0; k < i; k++)
 			if (schema_values_equal(json_array_get(value, i), json_array_get(value, k)))
 				return schema_problem(judge, place, "uniqueItems",
 				                      "has the same item at %zu and %zu", k, i);
 	return SCHEMA_VALID;
-}
-
-/* What these allow depends on what other keywords have judged, which is not kept. */
-KEYWORD(check_unevaluated)
-{
-	(void)judge;
-	(void)schema;
-	(void)place;
-	return json_is_true(says) || (!json_is_object(value) && !json_is_array(value)) ?
-	               SCHEMA_VALID : SCHEMA_UNKNOWN;
-}
-
-KEYWORD(check_dynamic)
-{
-	(void)judge;
-	(void)schema;
-	(void)says;
-	(void)value;
-	(void)place;
-	return SCHEMA_UNKNOWN;
 }
 
 /* ---- the table ------------------------------------------------------------------ */
@@ -508,8 +511,6 @@ static int compare_keyword(const void *name, const void *keyword)
 schema_keyword_check *schema_keyword(const char *name)
 {
 	static const struct keyword keywords[] = { /* sorted */
-		{ "$dynamicRef", check_dynamic },
-		{ "$recursiveRef", check_dynamic },
 		{ "additionalItems", check_additional_items },
 		{ "additionalProperties", check_additional_properties },
 		{ "allOf", schema_all_of },
@@ -542,8 +543,8 @@ schema_keyword_check *schema_keyword(const char *name)
 		{ "propertyNames", check_property_names },
 		{ "required", check_required },
 		{ "type", check_type },
-		{ "unevaluatedItems", check_unevaluated },
-		{ "unevaluatedProperties", check_unevaluated },
+		{ "unevaluatedItems", schema_unevaluated_items },
+		{ "unevaluatedProperties", schema_unevaluated_members },
 		{ "uniqueItems", check_unique_items },
 	};
 

@@ -238,7 +238,8 @@ static void made_new(struct session *session, json_t *object, const struct answe
 	                    sha256_eq(&had.sha256, &about->state->sha256));
 	const bool whole = about->sent_whole || (known && had.whole);
 
-	if (!about->content || (!whole && about->content->len <= ANSWER_SMALL))
+	if (!about->content_is_long &&
+	    (!about->content || (!whole && about->content->len <= ANSWER_SMALL)))
 		show_content(object, about);
 	else
 		say_made(session, object, about, known ? &had : NULL);

@@ -154,6 +154,7 @@ struct answer_about {
 	const struct file_state *state;  /* on disk now; NULL: not known */
 	const struct text_form *form;
 	const struct buf *content;       /* its text; NULL: none, not text, or not asked for */
+	bool content_is_long;            /* it was left out because of its size */
 	size_t content_in;               /* the change of the same call whose answer shows it, from
 	                                  * 1; 0: this one */
 	enum return_content mode;

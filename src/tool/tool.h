@@ -133,6 +133,7 @@ void tool_grant_release(struct tool_grant *grant); /* leaves it empty */
 struct tool_formats {
 	bool off;             /* they are not read */
 	bool no_schemas;      /* update_data checks no JSON Schema */
+	bool allow_schema_errors; /* one that cannot be judged by refuses nothing */
 	unsigned timeout_ms;
 	size_t memory_bytes;
 };

@@ -144,6 +144,57 @@ static double yards_for(struct span a, struct span b)
 /* Quadratic behaviour would take ten times as many. */
 #define YARDS_MAX 10000
 
+/* Whether diff_text's script is right, and that of diff_lines. */
+static void check_text_script(struct span old_text, struct span new_text)
+{
+	_cleanup_lines_ struct lines old_lines = { 0 }, new_lines = { 0 };
+	_cleanup_script_ struct script script = { 0 }, whole = { 0 };
+	_cleanup_buf_ struct buf result = BUF_INIT((size_t)1 << 30);
+
+	lines_index(&old_lines, old_text);
+	lines_index(&new_lines, new_text);
+	diff_text(&old_lines, new_text, &script);
+	diff_lines(&old_lines, &new_lines, &whole);
+	assert_true(script_apply(&old_lines, &script, &result));
+	assert_true(span_eq(buf_view(&result), new_text));
+	assert_int_equal(script.count, whole.count);
+	for (size_t i = 0; i < script.count; i++) {
+		assert_int_equal(script.edits[i].at, whole.edits[i].at);
+		assert_int_equal(script.edits[i].remove, whole.edits[i].remove);
+		assert_true(span_eq(script.edits[i].insert, whole.edits[i].insert));
+	}
+}
+
+/* Bytes are cut at the ends of long texts, wherever in a line they differ. */
+static void long_texts_give_the_same_scripts_as_their_lines(void **context)
+{
+	static const char *const pieces[] = { "", "x", "\n", "line 1\n", "x\ny", "\n\n\n" };
+	_cleanup_buf_ struct buf old_text = BUF_INIT(4 << 20), new_text = BUF_INIT(4 << 20);
+	uint64_t state = 45;
+
+	(void)context;
+	random_text(&state, 60000, 100000, &old_text);
+	check_text_script(buf_view(&old_text), buf_view(&old_text));
+	check_text_script(span_of("", 0), buf_view(&old_text));
+	check_text_script(buf_view(&old_text), span_of("", 0));
+	for (size_t i = 0; i < 60; i++) {
+		const struct span text = buf_view(&old_text);
+		const size_t spread = i % 3 == 0 ? text.len : 3000;
+		const size_t from = i % 5 == 0 ? 0 : random_below(&state, text.len - spread + 1);
+		const size_t at = from + random_below(&state, i % 7 == 0 ? 2 : spread);
+		const size_t gone = random_below(&state, 12), rest = text.len - at;
+
+		buf_clear(&new_text);
+		buf_span(&new_text, span_head(text, at));
+		buf_str(&new_text, pieces[i % ARRAY_LEN(pieces)]);
+		buf_span(&new_text, span_skip(text, at + (gone < rest ? gone : rest)));
+		if (i % 4 == 0)
+			buf_str(&new_text, pieces[random_below(&state, ARRAY_LEN(pieces))]);
+		check_text_script(text, buf_view(&new_text));
+		check_text_script(buf_view(&new_text), text);
+	}
+}
+
 static void two_random_long_texts_are_compared_in_near_linear_time(void **context)
 {
 	static const size_t kinds[] = { 1, 2, 10, 1000, 1000000 };
@@ -284,6 +335,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_script_turns_old_into_new_and_none_is_shorter),
 		cmocka_unit_test(edited_texts_give_short_scripts),
+		cmocka_unit_test(long_texts_give_the_same_scripts_as_their_lines),
 		cmocka_unit_test(two_random_long_texts_are_compared_in_near_linear_time),
 		cmocka_unit_test(many_slidable_changes_in_equal_lines_take_linear_time),
 		cmocka_unit_test(equal_texts_give_an_empty_script),

@@ -346,6 +346,29 @@ static void a_diff_names_the_file_relative_to_the_root(void **state)
 	assert_int_equal(b->results[0].lines_removed, 1);
 }
 
+static void a_longer_content_is_left_out_where_the_change_was_made(void **state)
+{
+	struct bench *b = *state;
+	struct change change = { .kind = CHANGE_UPDATE, .path = "f", .old_text = SPAN("two"),
+	                         .text = SPAN("2222") };
+
+	b->options.max_content_bytes = 8;
+	fixture_put(&b->f, "f", "one\ntwo\n");
+	assert_true(apply(b, &change, 1));
+	assert_true(b->results[0].content_is_long);
+	assert_false(b->results[0].content_is_text);
+	assert_int_equal(b->results[0].content.len, 0);
+	assert_true(b->results[0].diff.len > 0);
+	assert_false(apply(b, &change, 1)); /* a refusal shows what is there */
+	assert_false(b->results[0].content_is_long);
+	assert_string_equal(b->results[0].content.data, "one\n2222\n");
+	change.old_text = SPAN("2222");
+	change.text = SPAN("two");
+	assert_true(apply(b, &change, 1));
+	assert_false(b->results[0].content_is_long);
+	assert_string_equal(b->results[0].content.data, "one\ntwo\n");
+}
+
 static void a_created_file_is_shown_against_dev_null(void **state)
 {
 	struct bench *b = *state;
@@ -662,6 +685,7 @@ static const struct CMUnitTest subjects[] = {
 	SUBJECT(a_change_that_says_too_little_is_refused),
 	SUBJECT(other_names_of_a_file_keep_the_old_content),
 	SUBJECT(a_diff_names_the_file_relative_to_the_root),
+	SUBJECT(a_longer_content_is_left_out_where_the_change_was_made),
 	SUBJECT(a_created_file_is_shown_against_dev_null),
 	SUBJECT(a_deleted_file_is_shown_against_dev_null),
 	SUBJECT(missing_folders_are_made),

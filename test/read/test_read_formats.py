@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files that are no plain text, read by `hasp tool read_file` in a real worker: what comes of each format, its parts,
 and what no reader may do."""
+import hashlib
 import json
 import os
 import random
 import struct
 import subprocess
+import threading
+import time
 import wave
+import zipfile
 import zlib
 from email.message import EmailMessage
 
+import documents
 import pytest
 
 HASP = os.environ["HASP"]
@@ -32,6 +37,63 @@ def refused(folder, name, part=None, code="invalid_argument", **arguments):
     result = call(folder, "read_file", file_path=name, **({"part": part} if part else {}), **arguments)
     assert not result["success"] and result["error"]["code"] == code, result
     return result["message"]
+
+
+# ---- files that change ----
+
+def test_a_file_that_changes_while_it_is_read(tmp_path):
+    """What comes is of the one state whose hash the answer has, or the read is refused."""
+    path, lines, ended = tmp_path / "a.jsonl", 200000, threading.Event()
+    path.write_bytes(b'{"n":1}\n' * lines)
+
+    def state(new, old, count):
+        return hashlib.sha256(b'{"n":%d}\n' % new * count + b'{"n":%d}\n' % old * (lines - count)).hexdigest()
+
+    def change():
+        with open(path, "r+b", buffering=0) as file:
+            while not ended.is_set():
+                for n in (2, 1):
+                    for at in range(0, lines, 1000):
+                        os.pwrite(file.fileno(), b'{"n":%d}\n' % n * 1000, at * 8)
+
+    writer = threading.Thread(target=change)
+    writer.start()
+    try:
+        refusals, until = 0, time.monotonic() + 60
+        while not refusals and time.monotonic() < until:
+            answer = call(tmp_path, "query_data", file_path="a.jsonl", query="reduce (., inputs) as $x ([0, 0, 0]; .[$x.n] += 1)")
+            if answer["success"]:
+                ones, twos = answer["results"][0][1:]
+                assert answer["sha256"] in (state(1, 2, ones), state(2, 1, twos)), answer
+            else:
+                assert answer["error"]["code"] == "state_mismatch", answer
+                refusals += 1
+        assert refusals
+    finally:
+        ended.set()
+        writer.join()
+
+
+# ---- parts ----
+
+def zipped(folder, name, **members):
+    with zipfile.ZipFile(folder / name, "w") as archive:
+        for member, content in members.items():
+            archive.writestr(member, content)
+
+
+def test_a_part_of_a_member(tmp_path):
+    """A comma ends a path where another part follows; the outline's own words read each member."""
+    pdf, odd = documents.pdf([[(50, 50, word)] for word in ("one", "two", "three")]), "a, pages 2.txt"
+    zipped(tmp_path, "a.zip", **{"d/b c.pdf": pdf, "x,y.txt": "plain", odd: "odd", "z;w.txt": "semicolon", "it's, text": "quote"})
+    for part in ("member d/b c.pdf, pages 2", "member d/b c.pdf; pages 2", "pages 2, member d/b c.pdf", 'member "d/b c.pdf" pages 2'):
+        content = read(tmp_path, "a.zip", part)["content"]
+        assert "two" in content and "one" not in content and "three" not in content, part
+    assert read(tmp_path, "a.zip", "member x,y.txt")["content"] == "plain"
+    shown = read(tmp_path, "a.zip", "outline")["outline"]
+    texts = {line.split(": ")[-1].split(" (")[0]: read(tmp_path, "a.zip", line.split(": ")[0])["content"] for line in shown}
+    assert {name: text for name, text in texts.items() if not name.endswith("pdf")} == {
+        "x,y.txt": "plain", odd: "odd", "z;w.txt": "semicolon", "it's, text": "quote"}
 
 
 # ---- notebooks ----

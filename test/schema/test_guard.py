@@ -12,10 +12,10 @@ import pytest
 HASP = os.environ.get("HASP", str(Path(__file__).resolve().parents[2] / "build" / "hasp"))
 
 
-def update(folder, name, *edits, home=None):
+def update(folder, name, *edits, home=None, **besides):
     """The answer to edits (op, path, value) of a file there."""
     given = {"file_path": name, "base_content_sha256": hashlib.sha256((folder / name).read_bytes()).hexdigest(),
-             "edits": [dict(zip(("op", "path", "value"), edit)) for edit in edits]}
+             "edits": [dict(zip(("op", "path", "value"), edit)) for edit in edits], **besides}
     done = subprocess.run([HASP, "tool", "update_data", "-", "--json", "--root", str(folder), *may_write(folder, name)],
                           input=json.dumps(given), text=True, capture_output=True, check=False, timeout=120,
                           env={**os.environ, "HOME": str(home or folder / "no-home"), "GEMINI_CLI_HOME": ""})
@@ -111,19 +111,69 @@ def test_an_invalid_file_may_get_better_or_stay_as_it_is(tmp_path):
 
 
 @pytest.mark.parametrize("named, says", [
-    ("https://example.org/n.json", "not known offline, and schemas are not fetched"), ("gone.json", "gone.json does not exist"),
-    ("broken.json", "Not valid JSON"), ("../outside.json", "outside the workspace"), ("/etc/passwd", "outside the workspace"),
-    ("big.json", "bytes"), ("list.json", "not a JSON Schema")])
-def test_what_cannot_be_checked_is_made_and_said(tmp_path, named, says):
-    folder = tmp_path / "work"
-    put(tmp_path, "outside.json", NUMBERS)
-    put(folder, "broken.json", '{"type": ')
-    put(folder, "list.json", "[]")
-    put(folder, "big.json", '{"a": "%s"}' % ("x" * (5 << 20)))
-    put(folder, "b.json", json.dumps({"$schema": named, "n": 1}))
-    done = update(folder, "b.json", ("set", ".n", "one"))
+    ("https://example.org/n.json", "not known offline, and schemas are not fetched"), ("gone.json", "gone.json does not exist")])
+def test_where_there_is_no_schema_the_change_is_made_and_says_so(tmp_path, named, says):
+    put(tmp_path, "b.json", json.dumps({"$schema": named, "n": 1}))
+    done = update(tmp_path, "b.json", ("set", ".n", "one"))
     assert done["success"], done
     assert done["note"].startswith("Not checked against its schema: ") and says in done["note"]
+
+
+DOUBLING = {"$ref": "#/$defs/d60", "$defs": {"d0": {"type": "string"}, **{
+    "d%d" % i: {"anyOf": [{"$ref": "#/$defs/d%d" % (i - 1)}] * 2} for i in range(1, 61)}}}
+# (schema, what is said of it): a text is the file, an object its value.
+UNJUDGED = {
+    "broken": ('{"type": ', "Not valid JSON"), "list": ("[]", "not a JSON Schema"), "draft": ({"$schema": "https://example.org/mine"}, "not a JSON Schema"),
+    "big": ('{"a": "%s"}' % ("x" * (5 << 20)), "bytes"), "text": ("\0\1", "Not valid JSON"),
+    "elsewhere": ({"properties": {"n": {"$ref": "other.json#/a"}}}, ".n: where $ref other.json#/a of the schema leads is not known"),
+    "dynamic": ({"$dynamicRef": "#a"}, ".: where $dynamicRef #a of the schema leads is not known"), "pattern": ({"properties": {"s": {"pattern": "("}}}, ".s: the pattern ( is not"),
+    "slow": ({"properties": {"s": {"pattern": "^(a|a)+$"}}}, ".s: the pattern ^(a|a)+$ takes too long"),
+    "number": ({"properties": {"n": 5}}, ".n: the schema has a number where a schema belongs"), "loop": ({"$ref": "#"}, "schemas are within one another"),
+    "steps": (DOUBLING, "takes more than 4000000 steps"),
+}
+
+
+@pytest.mark.parametrize("case", sorted(UNJUDGED))
+def test_a_schema_that_is_there_and_cannot_be_judged_by_refuses(tmp_path, case):
+    schema, says = UNJUDGED[case]
+    home, text = tmp_path / "home", json.dumps({"$schema": "s.json", "n": 1, "s": "a" * 200 + "!"})
+    put(tmp_path, "s.json", schema if isinstance(schema, str) else json.dumps(schema))
+    put(tmp_path, "b.json", text)
+    refused = update(tmp_path, "b.json", ("set", ".n", 2))
+    assert refused["error"]["code"] == "invalid_argument", refused
+    assert says in refused["message"] and "hasp.formats.onSchemaError" in refused["message"], refused
+    assert (tmp_path / "b.json").read_text(encoding="utf-8") == text
+    put(home, ".gemini/settings.json", '{"hasp": {"formats": {"onSchemaError": "allow"}}}')
+    done = update(tmp_path, "b.json", ("set", ".n", 2), home=home)
+    assert done["success"] and done["note"].startswith("Not checked against its schema: ") and says[:30] in done["note"], done
+
+
+@pytest.mark.parametrize("named", ["../outside.json", "/etc/passwd"])
+def test_so_does_one_that_may_not_be_read(tmp_path, named):
+    put(tmp_path, "outside.json", NUMBERS)
+    put(tmp_path / "work", "b.json", json.dumps({"$schema": named, "n": 1}))
+    assert "outside the workspace" in update(tmp_path / "work", "b.json", ("set", ".n", "one"))["message"]
+
+
+def test_so_does_a_broken_one_in_node_modules(tmp_path):
+    put(tmp_path, "node_modules/@biomejs/biome/configuration_schema.json", "[]")
+    put(tmp_path, "biome.json", '{"n": 1}')
+    assert "not a JSON Schema" in update(tmp_path, "biome.json", ("set", ".n", 2))["message"]
+
+
+def test_what_is_invalid_is_refused_whatever_else_cannot_be_judged(tmp_path):
+    home = tmp_path / "home"
+    put(home, ".gemini/settings.json", '{"hasp": {"formats": {"onSchemaError": "allow"}}}')
+    put(tmp_path, "s.json", '{"properties": {"n": {"type": "integer"}, "m": {"$ref": "x.json"}}}')
+    put(tmp_path, "b.json", '{"$schema": "s.json", "n": 1, "m": 1}')
+    assert ".n must be of type integer" in update(tmp_path, "b.json", ("set", ".n", "x"), home=home)["message"]
+
+
+def test_each_document_of_a_yaml_file_is_held_to_its_schema(tmp_path):
+    put(tmp_path, "n.json", NUMBERS)
+    put(tmp_path, "b.yaml", "# yaml-language-server: $schema=n.json\nn: 1\n---\nn: 2\n")
+    assert ".n must be of type integer" in update(tmp_path, "b.yaml", ("set", ".n", "x"), document=2)["message"]
+    assert update(tmp_path, "b.yaml", ("set", ".n", 3), document=2)["success"]
 
 
 def test_addresses_of_known_schemas_are_known_and_others_are_not_taken_for_them(tmp_path):

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import threading
 import time
+import zipfile
 
 import pytest
 from places import HASP, NAMES, SECONDS, place, wait_for
@@ -112,6 +113,11 @@ def read_file(s, there):
     result = s.call("read_file", file_path="a.txt")
     assert result["content"] == "one\ntwo\n" and result["sha256"] == sha256(there.here / "a.txt")
     assert result["file_path"] == there.root + "/a.txt"
+    with zipfile.ZipFile(there.here / "a.zip", "w") as archive:
+        archive.writestr("in/b.csv", "within\n")
+    derived = s.call("read_file", file_path="a.zip", part="member in/b.csv")
+    assert derived["content"] == "within\n" and derived["sha256"] == sha256(there.here / "a.zip")
+    assert derived["derived"]["by"].startswith("libarchive")
 
 
 def read_many_files(s, there):

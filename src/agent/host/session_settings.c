@@ -40,6 +40,8 @@ static void take_formats(struct session_settings *own, const struct settings *se
 	const double mb = settings_number(settings, "hasp.formats.memoryMb", LIMIT_DERIVE_MB);
 
 	own->formats.no_schemas = !settings_bool(settings, "hasp.formats.schemas", true);
+	own->formats.allow_schema_errors =
+		!strcmp(settings_string(settings, "hasp.formats.onSchemaError", "deny"), "allow");
 	own->formats.off = !settings_bool(settings, "hasp.formats.enabled", true);
 	if (ms >= 1 && ms <= DERIVE_MS_MAX)
 		own->formats.timeout_ms = (unsigned)ms;

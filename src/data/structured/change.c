@@ -87,7 +87,7 @@ static const struct structured_node *change_root(const struct changing *changing
                                                  const struct structured *tree, struct err *err)
 {
 	const struct structured_node *root = structured_root(tree);
-	const bool several = root->flags & NODE_DOCUMENTS;
+	const bool several = structured_has_documents(tree);
 	const unsigned count = several ? root->count : 1;
 
 	if (several && !changing->document)

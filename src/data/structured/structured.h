@@ -133,6 +133,9 @@ static inline const struct structured_node *structured_root(const struct structu
 	return &tree->nodes[0];
 }
 
+/* Whether the root is an array of a YAML file's documents. */
+bool structured_has_documents(const struct structured *tree);
+
 /* The first child, and the child after one; NULL after the last. */
 static inline const struct structured_node *
 structured_first(const struct structured *tree, const struct structured_node *node)

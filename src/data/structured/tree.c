@@ -157,6 +157,11 @@ const char *structured_kind_phrase(const struct structured_node *node)
 	return phrases[node->kind];
 }
 
+bool structured_has_documents(const struct structured *tree)
+{
+	return structured_root(tree)->flags & NODE_DOCUMENTS;
+}
+
 const struct structured_node *structured_target(const struct structured *tree,
                                                 const struct structured_node *node)
 {

@@ -25,6 +25,8 @@ static json_t *data_call(struct session *session, const json_t *arguments,
 			json_object_set(request, *members, json_object_get(arguments, *members));
 	if (session->formats.no_schemas)
 		json_object_set_new(request, "schemas", json_false());
+	if (session->formats.allow_schema_errors)
+		json_object_set_new(request, "schema_errors", json_true());
 	if (json_print(&text, request, 0)) {
 		json_object_set_new(with, "data", json_utf8(buf_view(&text)));
 		result = editor_call(session, with, CHANGE_DATA);

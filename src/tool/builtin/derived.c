@@ -13,10 +13,11 @@
 
 /* ---- parts, in words ----------------------------------------------------------- */
 
-static bool needs_quotes(struct span value)
+/* `within`: the characters that would end it or stand for quotation marks. */
+static bool needs_quotes(struct span value, const char *within)
 {
 	for (size_t i = 0; i < value.len; i++)
-		if (strchr(" ,;\"'", value.data[i]))
+		if (strchr(within, value.data[i]))
 			return true;
 	return value.len == 0;
 }
@@ -30,7 +31,7 @@ static void put_ask(struct buf *out, const json_t *ask)
 	json_object_foreach((json_t *)ask, name, value) {
 		const struct span text = json_span(value);
 		const bool path = strcmp(name, "member") == 0;
-		const char *quote = path || !needs_quotes(text) ? "" :
+		const char *quote = !needs_quotes(text, path ? ",;\"'" : " ,;\"'") ? "" :
 		                    memchr(text.data, '"', text.len) ? "'" :
 		                                                       "\"";
 
@@ -179,7 +180,7 @@ void derived_ask(const struct session *session, const char *part, struct read_re
 	request->derive_memory = session->formats.memory_bytes;
 	request->cancel = session->hooks.cancel;
 	if (session->formats.off || media || (part && strcmp(part, "source") == 0)) {
-		request->derive = READ_DERIVE_NEVER;
+		request->derive = session->formats.off ? READ_DERIVE_OFF : READ_DERIVE_NEVER;
 		request->media = request->media && (media || !part);
 		return;
 	}

@@ -74,6 +74,8 @@ void editor_init(struct editor_call *editor, struct session *session, const json
 	};
 	editor->options.dry_run = argument_bool(arguments, "dry_run", false);
 	editor->options.want_content = editor->content != RETURN_NONE;
+	if (editor->content != RETURN_FULL) /* it is neither shown nor kept */
+		editor->options.max_content_bytes = LIMIT_KEPT_CONTENT;
 	editor->shows_diff = session->shows_diffs || editor->content == RETURN_DIFF ||
 	                     (editor->options.dry_run && editor->content != RETURN_NONE);
 	/* It also says what of the file is seen. */

@@ -418,15 +418,14 @@ static size_t line_at_fault(const struct change_result *result)
 	       failure->candidate_count ? failure->candidates[0].line : 0;
 }
 
-/* The text of the state: that of another change of the file, if the call has several. */
-static const struct buf *content_of(const struct editor_call *editor,
-                                    const struct change_result *result)
+/* The result that has the text of the state: that of another change of the file, if the call has
+ * several. */
+static const struct change_result *content_result(const struct editor_call *editor,
+                                                  const struct change_result *result)
 {
 	const size_t in = result->content_in;
 
-	if (in && in <= editor->result_count)
-		result = &editor->results[in - 1];
-	return result->content_is_text ? &result->content : NULL;
+	return in && in <= editor->result_count ? &editor->results[in - 1] : result;
 }
 
 /* What is on disk after the call; a dry run that went well left it as it was. */
@@ -436,12 +435,14 @@ static json_t *latest_state(const struct editor_call *editor, const struct chang
 	const bool planned = editor->options.dry_run;
 	const struct file_state *state = result->done && planned ? &result->before :
 	                                                           &result->state;
+	const struct change_result *with = content_result(editor, result);
 	const struct answer_about about = {
 		.path = change->path,
 		.before = result->done ? &result->before : NULL,
 		.state = result->state_known ? state : NULL,
 		.form = result->done && planned ? &result->before_form : &result->form,
-		.content = content_of(editor, result),
+		.content = with->content_is_text ? &with->content : NULL,
+		.content_is_long = with->content_is_long,
 		.content_in = result->content_in,
 		.mode = result->done ? editor->content : editor->refused_content,
 		.done = result->done,

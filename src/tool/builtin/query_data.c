@@ -241,7 +241,7 @@ static json_t *run_query_data(struct session *session, const json_t *arguments)
 	}
 	filter_heed(&request, &session->ignores);
 	derived_ask(session, part, &request);
-	if (request.derive == READ_DERIVE_NEVER) {
+	if (request.derive == READ_DERIVE_OFF) {
 		err_set(&err, ERR_INVALID_ARGUMENT,
 		        "Formats other than plain text are not read (hasp.formats.enabled).");
 		return tool_failure(&err);

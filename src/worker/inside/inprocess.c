@@ -160,7 +160,8 @@ static bool may_read_schema(const struct worker *worker, const char *path, struc
 }
 
 /* Of a CHANGE_DATA: an object with `edits` as structured_change takes them, and `document`; or
- * with `cells`, as structured_notebook_change does.  `schemas` false: none is looked for. */
+ * with `cells`, as structured_notebook_change does.  `schemas` false: none is looked for;
+ * `schema_errors` true: one that cannot be judged by refuses nothing. */
 static bool change_data(void *data, const char *path, struct span text, struct span request,
                         struct buf *out, char note[EDIT_NOTE_BYTES], struct err *err)
 {
@@ -182,7 +183,10 @@ static bool change_data(void *data, const char *path, struct span text, struct s
 	       schema_guard(&(struct schema_guard){ .worker = worker, .path = path,
 	                                            .may_read = may_read_schema,
 	                                            .format = format, .before = text,
-	                                            .after = buf_view(out) }, note, err);
+	                                            .after = buf_view(out),
+	                                            .allow_errors = json_is_true(json_object_get(
+	                                                    object, "schema_errors")) },
+	                    note, err);
 }
 
 static bool op_edit(const struct worker *worker, const struct change *changes, size_t count,
@@ -272,8 +276,9 @@ static bool read_or_derive(const struct worker *worker, const struct read_reques
                            struct read_result *ret, struct err *err)
 {
 	const bool part = request->start_line || request->end_line || request->encoding;
+	const bool may = request->derive == READ_DERIVE_USUAL || request->derive == READ_DERIVE_ALL;
 	const bool early = request->derive == READ_DERIVE_ALL ||
-	                   (request->derive && !part && derive_name_suggests(request->path));
+	                   (may && !part && derive_name_suggests(request->path));
 	bool known = false, ok;
 
 	ok = early && op_derive(worker, request, &known, ret, err);
@@ -282,7 +287,7 @@ static bool read_or_derive(const struct worker *worker, const struct read_reques
 	if (request->derive == READ_DERIVE_ALL)
 		return refuse_part(worker, request, ret, err);
 	ok = read_file(worker->workspace, request, ret, err);
-	if (!request->derive || early || ret->not_at_once)
+	if (!may || early || ret->not_at_once)
 		return ok;
 	if (ok ? !part &&
 	                 derive_knows(buf_view(&ret->content), request->path) == DERIVE_ONLY :

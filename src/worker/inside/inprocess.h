@@ -58,12 +58,13 @@ struct schema_guard {
 	const char *path; /* of the file; absolute */
 	enum structured_format format;
 	struct span before, after;
+	bool allow_errors; /* a schema that cannot be read or does not decide refuses nothing */
 };
 
 /* Whether the file's JSON Schema, if it has one, lets the change be made: a valid file stays valid,
  * an invalid one gets no further problems.  INVALID_ARGUMENT: what is wrong, where, and what is
- * allowed.
- * True also where that cannot be judged; `note` then says why. */
+ * allowed; or why the schema, which is there, cannot be judged by.
+ * True also where the schema is not there, or `allow_errors` is set; `note` then says why. */
 bool schema_guard(const struct schema_guard *guard, char note[EDIT_NOTE_BYTES], struct err *err);
 
 /* Reads a file through the reader of its format (op_derive.c), if there is one and the request is
