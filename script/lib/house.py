@@ -79,7 +79,6 @@ TRANSLATES = "makes a tool's arguments of those of a tool of another agent"
 ARGUMENTS_READ = {
     "agent/host/documents.c": DEFINES,
     "agent/session/figures_response.c": "as the model spelled it: Anthropic's editor reads, too",
-    "front/command/custom.c": MAKES,
     "hooks/condition.c": "a hook's input: the tool has Claude Code's name and parameters",
     "mcp/offer/prompts.c": "a prompt's arguments, not a tool's",
     "tool/reading_edits.c": TRANSLATES, "tool/spelling.c": TRANSLATES,

@@ -463,6 +463,16 @@ json_t *host_call(struct host *host, const char *name, json_t *arguments)
 	return result;
 }
 
+json_t *host_call_ordered(struct host *host, const char *name, json_t *arguments)
+{
+	json_t *result;
+
+	host_begin(host);
+	result = agent_call_ordered(host->chat.agent, name, arguments);
+	host_end(host);
+	return result;
+}
+
 bool host_interrupt(struct host *host)
 {
 	bool busy;
