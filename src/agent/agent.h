@@ -197,8 +197,8 @@ json_t *agent_call(struct agent *agent, const char *name, json_t *arguments);
  * or of the project may still ask or deny, as plan mode does. */
 json_t *agent_call_ordered(struct agent *agent, const char *name, json_t *arguments);
 /* One call that the text of a command or a skill makes.  Also while a prompt is under way, on the
- * thread of a call: that of activate_skill.  Where no one can be asked, commands that are known to
- * be harmless run all the same. */
+ * thread of a call: that of activate_skill.  Commands that are known to be harmless
+ * run where no one can be asked, too. */
 json_t *agent_call_for_text(struct agent *agent, const char *name, json_t *arguments);
 /* Compresses now (also when it would not be needed): PreCompress hooks, "manual".
  * CONTEXT_TOO_LARGE: it did not become smaller, and is as it was; CANCELLED; else what the

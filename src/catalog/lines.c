@@ -18,7 +18,8 @@ enum {
 	MATCH_WORDS_MAX = 32,
 };
 
-static void put_catalog_line(const struct catalog_line *line, size_t longest, bool note, struct buf *out)
+static void put_catalog_line(const struct catalog_line *line, size_t longest, bool note,
+                             struct buf *out)
 {
 	const struct span text = span_str(line->description);
 	const struct span head = utf8_head(text, longest);
@@ -76,7 +77,7 @@ static int compare_matches(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static bool is_word_byte(char c)
+static bool is_query_word_byte(char c)
 {
 	return ascii_is_alnum(c) || (unsigned char)c >= 0x80;
 }
@@ -90,9 +91,9 @@ static unsigned line_score(const struct catalog_line *line, struct span words)
 		_cleanup_free_ char *word = NULL;
 		size_t len = 0;
 
-		while (words.len && !is_word_byte(words.data[0]))
+		while (words.len && !is_query_word_byte(words.data[0]))
 			words = span_skip(words, 1);
-		while (len < words.len && is_word_byte(words.data[len]))
+		while (len < words.len && is_query_word_byte(words.data[len]))
 			len++;
 		word = len ? mem_dup(words.data, len) : NULL;
 		words = span_skip(words, len);

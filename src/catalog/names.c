@@ -131,7 +131,7 @@ const struct catalog_name *catalog_names_find(const struct catalog_name *names, 
 	for (size_t i = 0; i < count; i++)
 		if (is_qualified(&names[i], given))
 			return &names[i];
-	/* What is left is a name that several have, or that a built-in command has taken. */
+	/* Several have the name, or a built-in command has taken it. */
 	for (size_t i = 0; ret_several && i < count; i++)
 		if (names[i].called && span_is_name(given, names[i].name))
 			buf_printf(ret_several, "%s%s", ret_several->len ? ", " : "",

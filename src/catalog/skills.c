@@ -536,7 +536,7 @@ const struct skill *skills_find(const struct skills *skills, const char *name)
 	return skill && !skill->disabled ? skill : NULL;
 }
 
-bool skill_is_offered(const struct skill *skill)
+static bool skill_is_offered(const struct skill *skill)
 {
 	return !skill->disabled && !skill->users_alone;
 }

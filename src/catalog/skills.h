@@ -81,8 +81,7 @@ char *skill_notes(const struct skill *skill);
 
 /* NULL: there is none, or it is disabled. */
 const struct skill *skills_find(const struct skills *skills, const char *name);
-/* Whether the model is offered it: it is enabled, and not the user's alone. */
-bool skill_is_offered(const struct skill *skill);
+/* Those that the model is offered: enabled, and not the user's alone. */
 size_t skills_offered_count(const struct skills *skills);
 
 /* Whether one is there, disabled or not, by its name or OWNER:NAME; NULL: there is none. */

@@ -344,6 +344,23 @@ def test_a_skill_is_a_command(world):
         assert "Group them by subject." in said and "of today" in said
 
 
+def test_what_a_skill_allows_ends_with_its_prompt(world):
+    folder = world.home / ".claude/skills/make"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("---\ndescription: Makes.\nallowed-tools: Bash(touch:*)\n"
+                                     "model: gemini-2.5-flash-lite\n---\nMake.\n")
+    touch = [call("run_shell_command", {"command": "touch made"})]
+    with world.fake([touch, [text("Done.")], touch], append_only=False) as server, Editor(world, server) as editor:
+        session = editor.new()
+        editor.on("session/request_permission", editor.choose("cancel"))
+        assert session.prompt("/make")["stopReason"] == "end_turn"
+        assert (world.root / "made").exists()
+        (world.root / "made").unlink()
+        session.prompt("Make another one.")
+        assert not (world.root / "made").exists()
+    assert ["flash-lite" in request.path for request in server.requests] == [True, True, False]
+
+
 def test_todos_are_the_plan(world):
     todos = [{"description": "Look", "status": "completed"}, {"description": "Do", "status": "in_progress"},
              {"description": "Test", "status": "pending"}, {"description": "Drop", "status": "cancelled"}]

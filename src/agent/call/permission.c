@@ -235,8 +235,8 @@ static bool is_kept_by_default(const struct call *call, const struct policy_verd
 }
 
 /* The policy's answer; of a call that the user ordered, a question of the defaults is answered by
- * that. A text's command that they deny because no one can be asked is judged as if someone could: a
- * question may become a permission, where the command is known to be harmless. */
+ * that. A text's command that they deny because no one can be asked is judged as if someone could:
+ * a question may become a permission, where the command is known to be harmless. */
 static void decide_in_scope(const struct call *call, const struct policy_call *subject,
                             struct policy_verdict *ret)
 {

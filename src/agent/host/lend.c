@@ -179,14 +179,3 @@ bool host_expand_here(struct host *host, struct expand_text *text, struct buf *o
 	text->data = host;
 	return expand_template(text, out, ret_used, ret_problem);
 }
-
-bool host_expand(struct host *host, struct expand_text *text, struct buf *out, bool *ret_used,
-                 char **ret_problem)
-{
-	bool ok;
-
-	host_begin(host);
-	ok = host_expand_here(host, text, out, ret_used, ret_problem);
-	host_end(host);
-	return ok;
-}

@@ -275,12 +275,20 @@ void host_open_skills(struct host *host)
 	host_warn_changed(host, "skills", "hasp skills list", host->skills->notices);
 }
 
+static bool skills_any_enabled(const struct skills *skills)
+{
+	for (size_t i = 0; i < skills->count; i++)
+		if (!skills->at[i].disabled)
+			return true;
+	return false;
+}
+
 void host_add_skill_tool(struct host *host)
 {
 	struct skill_tool *own;
 	struct err err = ERR_INIT;
 
-	if (!host->skills->count)
+	if (!skills_any_enabled(host->skills))
 		return;
 	own = mem_alloc(1, sizeof(*own));
 	own->host = host;

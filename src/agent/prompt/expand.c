@@ -220,7 +220,7 @@ struct argument_mark {
 	size_t len;        /* of the mark; 0: there is none */
 	bool whole;        /* all of it; else one word: */
 	size_t number;
-	const char *fact;  /* what it stands for, which nobody typed; or NULL */
+	const char *fact;  /* what it stands for, which was not typed; or NULL */
 };
 
 static size_t number_length(struct span text, size_t *ret)

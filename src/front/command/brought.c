@@ -6,18 +6,18 @@
 #include "base/mem.h"
 #include "front/command/private.h"
 
-static void offers_load(const struct command_context *context, bool wait, struct offers *ret)
+static void offers_load(const struct command_context *context, bool wait, struct offer_list *ret)
 {
-	*ret = (struct offers){ 0 };
+	*ret = (struct offer_list){ 0 };
 	custom_offers_add(context, ret);
 	skill_offers_add(context, ret);
 	prompt_offers_add(context, wait, ret);
 	offers_name(ret);
 }
 
-void offers_each(const struct command_context *context, offer_one *one, void *data)
+void brought_each(const struct command_context *context, offer_one *one, void *data)
 {
-	struct offers offers;
+	struct offer_list offers;
 
 	offers_load(context, /* wait= */ false, &offers);
 	for (size_t i = 0; i < offers.count; i++) {
@@ -29,29 +29,29 @@ void offers_each(const struct command_context *context, offer_one *one, void *da
 	offers_release(&offers);
 }
 
-enum offers_kind offers_kind_of(const struct command_context *context, struct span name)
+enum brought_kind brought_kind_of(const struct command_context *context, struct span name)
 {
-	enum offers_kind kind = OFFERS_NONE;
+	enum brought_kind kind = BROUGHT_NONE;
 	_cleanup_free_ char *several = NULL;
 	const struct offer *found;
-	struct offers offers;
+	struct offer_list offers;
 
 	if (!name.len || command_name_taken_by_row(name))
-		return OFFERS_NONE;
+		return BROUGHT_NONE;
 	offers_load(context, /* wait= */ false, &offers);
 	found = offer_find(&offers, name, &several);
 	if (several)
-		kind = OFFERS_FILE;
+		kind = BROUGHT_FILE;
 	else if (found)
-		kind = found->prompt ? OFFERS_PROMPT : OFFERS_FILE;
+		kind = found->prompt ? BROUGHT_PROMPT : BROUGHT_FILE;
 	offers_release(&offers);
 	return kind;
 }
 
-json_t *offers_prompt(const struct command_context *context, struct span name)
+json_t *brought_prompt(const struct command_context *context, struct span name)
 {
 	const struct offer *found;
-	struct offers offers;
+	struct offer_list offers;
 	json_t *prompt;
 
 	if (!context->host)
@@ -68,7 +68,7 @@ static bool run_loaded(struct command_call *call, struct span name, struct span 
 {
 	_cleanup_free_ char *several = NULL;
 	const struct offer *found;
-	struct offers offers;
+	struct offer_list offers;
 
 	offers_load(call->context, wait, &offers);
 	found = offer_find(&offers, name, &several);
@@ -81,7 +81,7 @@ static bool run_loaded(struct command_call *call, struct span name, struct span 
 	return found || several;
 }
 
-bool offers_run(struct command_call *call, struct span name, struct span line)
+bool brought_run(struct command_call *call, struct span name, struct span line)
 {
 	if (!name.len || command_name_taken_by_row(name))
 		return false;

@@ -99,7 +99,7 @@ bool command_exists(const struct command_context *context, struct span line)
 	const struct command_row *row = command_row_of(name);
 
 	return is && ((row && command_row_is(row, name)) || command_elsewhere_of(name) ||
-	              offers_kind_of(context, name) == OFFERS_FILE);
+	              brought_kind_of(context, name) == BROUGHT_FILE);
 }
 
 static bool row_works(const struct command_row *row, struct span arguments)
@@ -114,7 +114,7 @@ bool command_is_slow(const struct command_context *context, struct span line)
 	_cleanup_command_line_ struct command_line read = { 0 };
 
 	command_line_read(line, &read);
-	if (offers_kind_of(context, read.name) == OFFERS_PROMPT)
+	if (brought_kind_of(context, read.name) == BROUGHT_PROMPT)
 		return true;
 	return read.row && (read.row->is.flags & COMMAND_SLOW ||
 	                    row_works(read.row, read.arguments));
@@ -133,7 +133,7 @@ bool command_waits(const struct command_context *context, struct span line)
 	if (!context->busy)
 		return false;
 	command_line_read(line, &read);
-	if (offers_kind_of(context, read.name) != OFFERS_NONE)
+	if (brought_kind_of(context, read.name) != BROUGHT_NONE)
 		return true;
 	return read.row && forms_take(read.row->is.forms, read.arguments) &&
 	       row_is_idle(read.row, read.arguments);
@@ -181,10 +181,10 @@ void command_run(const struct command_context *context, struct span line,
 	command_line_read(line, &read);
 	name_of(&rest);
 	call.arguments = rest;
-	if (!context->busy && context->host && offers_run(&call, read.name, whole))
+	if (!context->busy && context->host && brought_run(&call, read.name, whole))
 		return;
 	call.arguments = read.arguments;
-	if (context->busy && offers_kind_of(context, read.name) != OFFERS_NONE)
+	if (context->busy && brought_kind_of(context, read.name) != BROUGHT_NONE)
 		command_fail(&call, "/%.*s has to wait until hasp is done.", (int)read.name.len,
 		             read.name.data);
 	else if (read.row)
@@ -273,7 +273,7 @@ static void complete_names(struct completing *at)
 		if (command_is_for(at->of.context, command))
 			offer_candidate(at, text, command->name, command->help);
 	}
-	offers_each(at->of.context, offer_custom, at);
+	brought_each(at->of.context, offer_custom, at);
 	offer_other_names(at);
 }
 
@@ -319,7 +319,7 @@ void command_complete(const struct command_context *context, struct span line, s
 	if (read.row) {
 		complete_arguments(&at, read.row);
 	} else {
-		json_auto_t *prompt = offers_prompt(context, read.name);
+		json_auto_t *prompt = brought_prompt(context, read.name);
 
 		prompts_complete(&at.of, prompt);
 	}
@@ -367,7 +367,7 @@ json_t *command_asks_server(const struct command_context *context, struct span l
 
 	if (!span_starts(head, SPAN("/")) || at >= head.len || command_row_of(name))
 		return NULL;
-	prompt = offers_prompt(context, name);
+	prompt = brought_prompt(context, name);
 	return prompts_asks(prompt, head, at, ret_from);
 }
 

@@ -136,7 +136,7 @@ static void custom_offer_run(struct command_call *call, const struct offer *offe
 		host_lend_end(host);
 }
 
-void custom_offers_add(const struct command_context *context, struct offers *offers)
+void custom_offers_add(const struct command_context *context, struct offer_list *offers)
 {
 	commands_find(context->settings, context->local, &offers->customs);
 	for (size_t i = 0; i < offers->customs.count; i++) {

@@ -20,7 +20,7 @@ static json_t *custom_names(const struct command_context *context)
 {
 	json_t *names = json_array();
 
-	offers_each(context, add_custom_name, names);
+	brought_each(context, add_custom_name, names);
 	return names;
 }
 
@@ -129,7 +129,7 @@ static size_t help_customs(struct command_call *call, struct span name)
 {
 	struct help_search search = { .call = call, .name = name };
 
-	offers_each(call->context, help_custom, &search);
+	brought_each(call->context, help_custom, &search);
 	return search.found;
 }
 

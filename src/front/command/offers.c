@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "front/command/private.h"
 
-void offer_add(struct offers *offers, const struct offer *offer)
+void offer_add(struct offer_list *offers, const struct offer *offer)
 {
 	offers->at = mem_grow(offers->at, &offers->cap, offers->count + 1, sizeof(*offers->at));
 	offers->at[offers->count] = *offer;
@@ -25,7 +25,7 @@ static int offers_compare(const void *a, const void *b)
 	return x->place < y->place ? -1 : x->place > y->place;
 }
 
-void offers_name(struct offers *offers)
+void offers_name(struct offer_list *offers)
 {
 	if (offers->count)
 		qsort(offers->at, offers->count, sizeof(*offers->at), offers_compare);
@@ -40,7 +40,7 @@ void offers_name(struct offers *offers)
 		offers->at[i].called = offers->names[i].called;
 }
 
-void offers_release(struct offers *offers)
+void offers_release(struct offer_list *offers)
 {
 	for (size_t i = 0; i < offers->count; i++) {
 		struct offer *offer = &offers->at[i];
@@ -57,11 +57,11 @@ void offers_release(struct offers *offers)
 	free(offers->names);
 	free(offers->at);
 	commands_release(&offers->customs);
-	*offers = (struct offers){ 0 };
+	*offers = (struct offer_list){ 0 };
 }
 
 /* One of Claude Code's commands by the last part of its name, "fix" of "git:fix". */
-static const struct offer *find_by_last_part(const struct offers *offers, struct span name,
+static const struct offer *find_by_last_part(const struct offer_list *offers, struct span name,
                                              struct buf *several)
 {
 	const struct offer *found = NULL;
@@ -84,7 +84,7 @@ static const struct offer *find_by_last_part(const struct offers *offers, struct
 	return several->len ? NULL : found;
 }
 
-const struct offer *offer_find(const struct offers *offers, struct span name, char **ret_several)
+const struct offer *offer_find(const struct offer_list *offers, struct span name, char **ret_several)
 {
 	_cleanup_buf_ struct buf several = BUF_INIT(LIMIT_MESSAGE_BYTES);
 	const struct catalog_name *found = catalog_names_find(offers->names, offers->count, name,

@@ -149,7 +149,7 @@ struct offer {
 	size_t place;       /* of one rank, the first comes first */
 };
 
-struct offers {
+struct offer_list {
 	struct offer *at;            /* owned; in the order of their ranks */
 	size_t count, cap;
 	struct catalog_name *names;  /* owned; theirs */
@@ -157,14 +157,14 @@ struct offers {
 };
 
 /* Puts them into their order, and names them: once all are there. */
-void offers_name(struct offers *offers);
+void offers_name(struct offer_list *offers);
 /* Frees all of it. */
-void offers_release(struct offers *offers);
+void offers_release(struct offer_list *offers);
 /* Takes what `offer` has. */
-void offer_add(struct offers *offers, const struct offer *offer);
+void offer_add(struct offer_list *offers, const struct offer *offer);
 /* The one of this name; NULL: none. *ret_several (may be NULL): those that could be meant, "a:fix,
  * b:fix", for the caller to free; untouched otherwise. */
-const struct offer *offer_find(const struct offers *offers, struct span name,
+const struct offer *offer_find(const struct offer_list *offers, struct span name,
                                 char **ret_several);
 
 /* ---- the same of all that is there (brought.c) ------------------------------------ */
@@ -172,27 +172,27 @@ const struct offer *offer_find(const struct offers *offers, struct span name,
 /* `from`: where it comes from, for people ("~/.gemini/commands/x.toml"). */
 typedef void offer_one(void *data, const char *name, const char *description, const char *from);
 /* Calls `one` with each that can be read and has a name. */
-void offers_each(const struct command_context *context, offer_one *one, void *data);
+void brought_each(const struct command_context *context, offer_one *one, void *data);
 /* What has this name: nothing, a file of the user's (or several have it), or a prompt of a
  * server. */
-enum offers_kind { OFFERS_NONE, OFFERS_FILE, OFFERS_PROMPT };
-enum offers_kind offers_kind_of(const struct command_context *context, struct span name);
+enum brought_kind { BROUGHT_NONE, BROUGHT_FILE, BROUGHT_PROMPT };
+enum brought_kind brought_kind_of(const struct command_context *context, struct span name);
 /* The server's prompt of this name, a new reference; NULL: there is none. */
-json_t *offers_prompt(const struct command_context *context, struct span name);
+json_t *brought_prompt(const struct command_context *context, struct span name);
 /* Runs what has this name; where several have it, the call fails and names them. False: nothing
  * has. */
-bool offers_run(struct command_call *call, struct span name, struct span line);
+bool brought_run(struct command_call *call, struct span name, struct span line);
 
 /* ---- what each kind adds (custom.c, skills.c, prompts.c) -------------------------- */
 
 /* Those that there are now; their files are not read yet. */
-void custom_offers_add(const struct command_context *context, struct offers *offers);
+void custom_offers_add(const struct command_context *context, struct offer_list *offers);
 /* Reads what it says of itself; false: its file cannot be read. */
 bool custom_offer_describe(const struct command_context *context, struct offer *offer);
 /* Skills that the user may call. */
-void skill_offers_add(const struct command_context *context, struct offers *offers);
+void skill_offers_add(const struct command_context *context, struct offer_list *offers);
 /* Prompts of servers that have been asked, or are known from last time. */
-void prompt_offers_add(const struct command_context *context, bool wait, struct offers *offers);
+void prompt_offers_add(const struct command_context *context, bool wait, struct offer_list *offers);
 /* An agent has done what /NAME asks for: the model gets its report, and passes it on. */
 void command_send_report(struct command_call *call, const char *name, struct span report);
 

@@ -318,7 +318,7 @@ static void prompt_offer_run(struct command_call *call, const struct offer *offe
 	}
 }
 
-void prompt_offers_add(const struct command_context *context, bool wait, struct offers *offers)
+void prompt_offers_add(const struct command_context *context, bool wait, struct offer_list *offers)
 {
 	json_auto_t *prompts = context->host ? host_server_prompts(context->host, wait) : NULL;
 	json_t *prompt;

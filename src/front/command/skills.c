@@ -286,7 +286,7 @@ static void skill_offer_run(struct command_call *call, const struct offer *offer
 		                        output.data, offer->target));
 }
 
-void skill_offers_add(const struct command_context *context, struct offers *offers)
+void skill_offers_add(const struct command_context *context, struct offer_list *offers)
 {
 	struct skills *own = context->host ? NULL : skills_discover(context->settings,
 	                                                            context->local);
