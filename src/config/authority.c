@@ -294,6 +294,8 @@ static const struct authority_row files[] = {
 	         "Where extensions are enabled."),
 	FILE_ROW("~/.claude/agents/*.md, ~/.gemini/agents/*.md", NEVER, "The user's agents."),
 	FILE_ROW("~/.gemini/tmp/*/memory/MEMORY.md", NEVER, "What is remembered of the project."),
+	FILE_ROW("~/.gemini/tmp/*/hasp-notices.json", NEVER,
+	         "Which warnings about skills and agents were printed last."),
 	FILE_ROW("~/.gemini/tmp/*/mcp-tools.json", NEVER,
 	         "What MCP servers declared last time; checked like what they declare."),
 	FILE_ROW("~/.gemini/tmp/*/mcp-allowed.json", NEVER,

@@ -279,8 +279,8 @@ json_t *host_call_ordered(struct host *host, const char *name, json_t *arguments
 void host_lend(struct host *host, const json_t *allowed, const char *model);
 /* Ends that before: there will be no prompt. */
 void host_lend_end(struct host *host);
-/* Such a file's text with what its marks stand for (agent/prompt/expand.h; the caller sets `format`,
- * `text`, `arguments`, `names` and `folder`); its calls are published.  *ret_problem is a
+/* Such a file's text with what its marks stand for (agent/prompt/expand.h); the caller sets
+ * `format`, `text`, `arguments`, `names` and `folder`.  Its calls are published.  *ret_problem is a
  * sentence, for the caller to free.  Can be interrupted like a prompt. */
 bool host_expand(struct host *host, struct expand_text *text, struct buf *out, bool *ret_used,
                  char **ret_problem);

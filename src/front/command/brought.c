@@ -6,9 +6,9 @@
 #include "base/mem.h"
 #include "front/command/private.h"
 
-static void offers_load(const struct command_context *context, bool wait, struct offer_list *ret)
+static void offers_load(const struct command_context *context, bool wait, struct slash_offers *ret)
 {
-	*ret = (struct offer_list){ 0 };
+	*ret = (struct slash_offers){ 0 };
 	custom_offers_add(context, ret);
 	skill_offers_add(context, ret);
 	prompt_offers_add(context, wait, ret);
@@ -17,11 +17,11 @@ static void offers_load(const struct command_context *context, bool wait, struct
 
 void brought_each(const struct command_context *context, offer_one *one, void *data)
 {
-	struct offer_list offers;
+	struct slash_offers offers;
 
 	offers_load(context, /* wait= */ false, &offers);
 	for (size_t i = 0; i < offers.count; i++) {
-		struct offer *offer = &offers.at[i];
+		struct slash_offer *offer = &offers.at[i];
 
 		if (offer->called && (!offer->custom || custom_offer_describe(context, offer)))
 			one(data, offer->called, offer->about, offer->from);
@@ -33,8 +33,8 @@ enum brought_kind brought_kind_of(const struct command_context *context, struct 
 {
 	enum brought_kind kind = BROUGHT_NONE;
 	_cleanup_free_ char *several = NULL;
-	const struct offer *found;
-	struct offer_list offers;
+	const struct slash_offer *found;
+	struct slash_offers offers;
 
 	if (!name.len || command_name_taken_by_row(name))
 		return BROUGHT_NONE;
@@ -50,8 +50,8 @@ enum brought_kind brought_kind_of(const struct command_context *context, struct 
 
 json_t *brought_prompt(const struct command_context *context, struct span name)
 {
-	const struct offer *found;
-	struct offer_list offers;
+	const struct slash_offer *found;
+	struct slash_offers offers;
 	json_t *prompt;
 
 	if (!context->host)
@@ -67,8 +67,8 @@ json_t *brought_prompt(const struct command_context *context, struct span name)
 static bool run_loaded(struct command_call *call, struct span name, struct span line, bool wait)
 {
 	_cleanup_free_ char *several = NULL;
-	const struct offer *found;
-	struct offer_list offers;
+	const struct slash_offer *found;
+	struct slash_offers offers;
 
 	offers_load(call->context, wait, &offers);
 	found = offer_find(&offers, name, &several);

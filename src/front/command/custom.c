@@ -41,7 +41,8 @@ static char *custom_from(const struct command_context *context, const struct cus
 	               mem_printf("~%s", custom->path + strlen(user)) : mem_strdup(custom->path);
 }
 
-bool custom_offer_describe(const struct command_context *context, struct offer *offer)
+bool custom_offer_describe(const struct command_context *context,
+                           struct slash_offer *offer)
 {
 	struct err ignored = ERR_INIT;
 	json_auto_t *file = commands_read(offer->custom, &ignored);
@@ -56,8 +57,8 @@ bool custom_offer_describe(const struct command_context *context, struct offer *
 /* ---- running --------------------------------------------------------------------- */
 
 /* Claude Code's "context: fork": the text is an agent's task. */
-static void custom_fork(struct command_call *call, const struct offer *offer, const char *agent,
-                        struct span task)
+static void custom_fork(struct command_call *call, const struct slash_offer *offer,
+                        const char *agent, struct span task)
 {
 	struct host *host = call->context->host;
 	json_auto_t *arguments = json_pack("{s:s, s:o}", "agent_name",
@@ -74,7 +75,7 @@ static void custom_fork(struct command_call *call, const struct offer *offer, co
 }
 
 /* What was typed, where the text has no place for it. */
-static void put_rest(struct command_call *call, const struct offer *offer, struct span line,
+static void put_rest(struct command_call *call, const struct slash_offer *offer, struct span line,
                      struct buf *out)
 {
 	if (!call->arguments.len)
@@ -89,8 +90,8 @@ static void put_rest(struct command_call *call, const struct offer *offer, struc
 }
 
 /* The text that is sent. False: the call has failed. */
-static bool custom_expand(struct command_call *call, const struct offer *offer, const json_t *file,
-                          struct span line, struct buf *out)
+static bool custom_expand(struct command_call *call, const struct slash_offer *offer,
+                          const json_t *file, struct span line, struct buf *out)
 {
 	const bool markdown = commands_is_markdown(offer->custom);
 	struct expand_text text = {
@@ -111,7 +112,8 @@ static bool custom_expand(struct command_call *call, const struct offer *offer, 
 	return call->result->ok;
 }
 
-static void custom_offer_run(struct command_call *call, const struct offer *offer, struct span line)
+static void custom_offer_run(struct command_call *call, const struct slash_offer *offer,
+                             struct span line)
 {
 	struct host *host = call->context->host;
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
@@ -136,12 +138,12 @@ static void custom_offer_run(struct command_call *call, const struct offer *offe
 		host_lend_end(host);
 }
 
-void custom_offers_add(const struct command_context *context, struct offer_list *offers)
+void custom_offers_add(const struct command_context *context, struct slash_offers *offers)
 {
 	commands_find(context->settings, context->local, &offers->customs);
 	for (size_t i = 0; i < offers->customs.count; i++) {
 		const struct custom_command *custom = &offers->customs.at[i];
-		struct offer offer = {
+		struct slash_offer offer = {
 			.name = mem_strdup(custom->name),
 			.owner = mem_strdup(command_owner(custom)),
 			.kind = commands_is_markdown(custom) ? "claude" : NULL,

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "front/command/private.h"
 
-void offer_add(struct offer_list *offers, const struct offer *offer)
+void offer_add(struct slash_offers *offers, const struct slash_offer *offer)
 {
 	offers->at = mem_grow(offers->at, &offers->cap, offers->count + 1, sizeof(*offers->at));
 	offers->at[offers->count] = *offer;
@@ -18,14 +18,14 @@ void offer_add(struct offer_list *offers, const struct offer *offer)
 
 static int offers_compare(const void *a, const void *b)
 {
-	const struct offer *x = a, *y = b;
+	const struct slash_offer *x = a, *y = b;
 
 	if (x->of != y->of)
 		return x->of < y->of ? -1 : 1;
 	return x->place < y->place ? -1 : x->place > y->place;
 }
 
-void offers_name(struct offer_list *offers)
+void offers_name(struct slash_offers *offers)
 {
 	if (offers->count)
 		qsort(offers->at, offers->count, sizeof(*offers->at), offers_compare);
@@ -40,10 +40,10 @@ void offers_name(struct offer_list *offers)
 		offers->at[i].called = offers->names[i].called;
 }
 
-void offers_release(struct offer_list *offers)
+void offers_release(struct slash_offers *offers)
 {
 	for (size_t i = 0; i < offers->count; i++) {
-		struct offer *offer = &offers->at[i];
+		struct slash_offer *offer = &offers->at[i];
 
 		free(offer->name);
 		free(offer->owner);
@@ -57,17 +57,17 @@ void offers_release(struct offer_list *offers)
 	free(offers->names);
 	free(offers->at);
 	commands_release(&offers->customs);
-	*offers = (struct offer_list){ 0 };
+	*offers = (struct slash_offers){ 0 };
 }
 
 /* One of Claude Code's commands by the last part of its name, "fix" of "git:fix". */
-static const struct offer *find_by_last_part(const struct offer_list *offers, struct span name,
-                                             struct buf *several)
+static const struct slash_offer *find_by_last_part(const struct slash_offers *offers,
+                                                   struct span name, struct buf *several)
 {
-	const struct offer *found = NULL;
+	const struct slash_offer *found = NULL;
 
 	for (size_t i = 0; i < offers->count; i++) {
-		const struct offer *one = &offers->at[i];
+		const struct slash_offer *one = &offers->at[i];
 		const char *last = one->custom && commands_is_markdown(one->custom) ?
 		                   strrchr(one->name, ':') : NULL;
 
@@ -84,12 +84,13 @@ static const struct offer *find_by_last_part(const struct offer_list *offers, st
 	return several->len ? NULL : found;
 }
 
-const struct offer *offer_find(const struct offer_list *offers, struct span name, char **ret_several)
+const struct slash_offer *offer_find(const struct slash_offers *offers, struct span name,
+                                     char **ret_several)
 {
 	_cleanup_buf_ struct buf several = BUF_INIT(LIMIT_MESSAGE_BYTES);
 	const struct catalog_name *found = catalog_names_find(offers->names, offers->count, name,
 	                                                      &several);
-	const struct offer *offer = found ? &offers->at[found - offers->names] : NULL;
+	const struct slash_offer *offer = found ? &offers->at[found - offers->names] : NULL;
 
 	if (!offer && !several.len)
 		offer = find_by_last_part(offers, name, &several);

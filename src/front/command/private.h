@@ -133,7 +133,7 @@ void command_choice(struct command_call *call, struct span label, struct span no
 /* ---- what files and servers offer (offers.c) -------------------------------------- */
 
 /* One custom command, skill, or prompt of a server. */
-struct offer {
+struct slash_offer {
 	char *name;         /* owned; without its owner */
 	char *owner;        /* owned; "user", "project", an extension, a server */
 	const char *kind;   /* static; as catalog_name.kind, or NULL */
@@ -145,27 +145,27 @@ struct offer {
 	const struct custom_command *custom; /* borrowed from the offers; NULL: it is none */
 	char *target;       /* owned; a skill's name; NULL: it is none */
 	json_t *prompt;     /* owned; a server's; NULL: it is none */
-	void (*run)(struct command_call *call, const struct offer *offer, struct span line);
+	void (*run)(struct command_call *call, const struct slash_offer *offer, struct span line);
 	size_t place;       /* of one rank, the first comes first */
 };
 
-struct offer_list {
-	struct offer *at;            /* owned; in the order of their ranks */
+struct slash_offers {
+	struct slash_offer *at;      /* owned; in the order of their ranks */
 	size_t count, cap;
 	struct catalog_name *names;  /* owned; theirs */
 	struct custom_commands customs;
 };
 
 /* Puts them into their order, and names them: once all are there. */
-void offers_name(struct offer_list *offers);
+void offers_name(struct slash_offers *offers);
 /* Frees all of it. */
-void offers_release(struct offer_list *offers);
+void offers_release(struct slash_offers *offers);
 /* Takes what `offer` has. */
-void offer_add(struct offer_list *offers, const struct offer *offer);
+void offer_add(struct slash_offers *offers, const struct slash_offer *offer);
 /* The one of this name; NULL: none. *ret_several (may be NULL): those that could be meant, "a:fix,
  * b:fix", for the caller to free; untouched otherwise. */
-const struct offer *offer_find(const struct offer_list *offers, struct span name,
-                                char **ret_several);
+const struct slash_offer *offer_find(const struct slash_offers *offers, struct span name,
+                                     char **ret_several);
 
 /* ---- the same of all that is there (brought.c) ------------------------------------ */
 
@@ -186,13 +186,14 @@ bool brought_run(struct command_call *call, struct span name, struct span line);
 /* ---- what each kind adds (custom.c, skills.c, prompts.c) -------------------------- */
 
 /* Those that there are now; their files are not read yet. */
-void custom_offers_add(const struct command_context *context, struct offer_list *offers);
+void custom_offers_add(const struct command_context *context, struct slash_offers *offers);
 /* Reads what it says of itself; false: its file cannot be read. */
-bool custom_offer_describe(const struct command_context *context, struct offer *offer);
+bool custom_offer_describe(const struct command_context *context, struct slash_offer *offer);
 /* Skills that the user may call. */
-void skill_offers_add(const struct command_context *context, struct offer_list *offers);
+void skill_offers_add(const struct command_context *context, struct slash_offers *offers);
 /* Prompts of servers that have been asked, or are known from last time. */
-void prompt_offers_add(const struct command_context *context, bool wait, struct offer_list *offers);
+void prompt_offers_add(const struct command_context *context, bool wait,
+                       struct slash_offers *offers);
 /* An agent has done what /NAME asks for: the model gets its report, and passes it on. */
 void command_send_report(struct command_call *call, const char *name, struct span report);
 

@@ -293,7 +293,8 @@ static void prompt_help(struct command_call *call, const json_t *prompt)
 	}
 }
 
-static void prompt_offer_run(struct command_call *call, const struct offer *offer, struct span line)
+static void prompt_offer_run(struct command_call *call, const struct slash_offer *offer,
+                             struct span line)
 {
 	const struct command_context *context = call->context;
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
@@ -318,7 +319,8 @@ static void prompt_offer_run(struct command_call *call, const struct offer *offe
 	}
 }
 
-void prompt_offers_add(const struct command_context *context, bool wait, struct offer_list *offers)
+void prompt_offers_add(const struct command_context *context, bool wait,
+                       struct slash_offers *offers)
 {
 	json_auto_t *prompts = context->host ? host_server_prompts(context->host, wait) : NULL;
 	json_t *prompt;
@@ -326,7 +328,7 @@ void prompt_offers_add(const struct command_context *context, bool wait, struct 
 
 	json_array_foreach(prompts, i, prompt) {
 		const char *about = prompt_member(prompt, "description");
-		struct offer offer = {
+		struct slash_offer offer = {
 			.name = mem_strdup(prompt_member(prompt, "typed")),
 			.owner = mem_strdup(prompt_member(prompt, "prefix")),
 			.kind = "prompt", .of = CATALOG_OTHERS,

@@ -258,7 +258,8 @@ void command_send_report(struct command_call *call, const char *name, struct spa
 }
 
 /* A call of activate_skill that the user orders; what it returns is the prompt. */
-static void skill_offer_run(struct command_call *call, const struct offer *offer, struct span line)
+static void skill_offer_run(struct command_call *call, const struct slash_offer *offer,
+                            struct span line)
 {
 	struct host *host = call->context->host;
 	json_auto_t *arguments = json_pack("{s:s, s:o}", "name", offer->target, "arguments",
@@ -286,7 +287,7 @@ static void skill_offer_run(struct command_call *call, const struct offer *offer
 		                        output.data, offer->target));
 }
 
-void skill_offers_add(const struct command_context *context, struct offer_list *offers)
+void skill_offers_add(const struct command_context *context, struct slash_offers *offers)
 {
 	struct skills *own = context->host ? NULL : skills_discover(context->settings,
 	                                                            context->local);
@@ -296,7 +297,7 @@ void skill_offers_add(const struct command_context *context, struct offer_list *
 		const struct skill *skill = &skills->at[i];
 		_cleanup_free_ char *typed = skill_typed_name(skill);
 		_cleanup_free_ char *about = NULL, *from = NULL;
-		struct offer offer = { .run = skill_offer_run };
+		struct slash_offer offer = { .run = skill_offer_run };
 		const struct command_row *row;
 
 		if (!typed)
