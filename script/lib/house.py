@@ -80,8 +80,8 @@ MAKES = "makes the call itself"
 TRANSLATES = "makes a tool's arguments of those of a tool of another agent"
 ARGUMENTS_READ = {
     "agent/host/documents.c": DEFINES,
+    "agent/prompt/expand.c": MAKES,
     "agent/session/figures_response.c": "as the model spelled it: Anthropic's editor reads, too",
-    "front/command/custom.c": MAKES,
     "hooks/claude.c": TRANSLATES,
     "hooks/condition.c": "a hook's input: the tool has Claude Code's name and parameters",
     "mcp/offer/prompts.c": "a prompt's arguments, not a tool's",

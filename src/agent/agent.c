@@ -381,7 +381,7 @@ static void run_calls(struct prompt_run *run, const json_t *content)
 	_cleanup_free_ char *why = NULL;
 	bool steered;
 
-	calls_run(agent, content, &done);
+	calls_run(agent, content, CALL_OF_MODEL, &done);
 	if (agent->options.record)
 		record_calls_end(agent->options.record);
 	repeated = agent->detect_loops ? loop_check_hit(agent->loop) : NULL;
@@ -730,23 +730,35 @@ bool agent_compress(struct agent *agent, struct err *err)
 	return compact(agent, COMPACT_ASKED, err);
 }
 
-json_t *agent_call(struct agent *agent, const char *name, json_t *arguments)
+static json_t *agent_call_as(struct agent *agent, enum call_origin origin, const char *name,
+                             json_t *arguments)
 {
-	struct record *record = agent->options.record;
 	json_auto_t *content = content_new("model");
 	struct calls_outcome done;
 	json_t *result;
 
 	content_add(content, part_call(NULL, name, arguments));
 	calls_name(agent, content);
-	/* What is recorded of calls belongs to a message of the model's. */
-	agent->options.record = NULL;
-	calls_run(agent, content, &done);
-	agent->options.record = record;
+	calls_run(agent, content, origin, &done);
 	result = json_incref(json_object_get(
 		part_get_response(json_array_get(json_object_get(done.message, "parts"), 0)),
 		"response"));
 	json_decref(done.message);
 	free(done.fatal);
 	return result;
+}
+
+json_t *agent_call(struct agent *agent, const char *name, json_t *arguments)
+{
+	return agent_call_as(agent, CALL_OF_USER, name, arguments);
+}
+
+json_t *agent_call_ordered(struct agent *agent, const char *name, json_t *arguments)
+{
+	return agent_call_as(agent, CALL_OF_ORDER, name, arguments);
+}
+
+json_t *agent_call_for_text(struct agent *agent, const char *name, json_t *arguments)
+{
+	return agent_call_as(agent, CALL_OF_TEXT, name, arguments);
 }

@@ -196,6 +196,13 @@ void agent_set_mode(struct agent *agent, enum approval_mode mode);
  * are, and no part of the conversation.  While no prompt is under way. The result; a new
  * reference. */
 json_t *agent_call(struct agent *agent, const char *name, json_t *arguments);
+/* The same for a call that the user's words ask for, which needs no further yes: a rule of the user
+ * or of the project may still ask or deny, as plan mode does. */
+json_t *agent_call_ordered(struct agent *agent, const char *name, json_t *arguments);
+/* One call that the text of a command or a skill makes.  Also while a prompt is under way, on the
+ * thread of a call: that of activate_skill.  Commands that are known to be harmless
+ * run where no one can be asked, too. */
+json_t *agent_call_for_text(struct agent *agent, const char *name, json_t *arguments);
 /* Compresses now (also when it would not be needed): PreCompress hooks, "manual".
  * CONTEXT_TOO_LARGE: it did not become smaller, and is as it was; CANCELLED; else what the
  * model's errors are. */

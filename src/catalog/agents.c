@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "catalog/names.h"
 #include "catalog/private.h"
 #include "config/authority.h"
 #include "config/extensions.h"
@@ -104,6 +105,12 @@ static const struct agent_builtin *agents_builtin_at(size_t i)
 	return i < ARRAY_LEN(rows) ? &rows[i] : NULL;
 }
 
+enum {
+	AGENTS_MAX = 5000,      /* far more than any set-up has */
+	AGENTS_DEPTH_MAX = 6,   /* of folders in a folder of agents */
+	AGENTS_LISTED_TOKENS = 500, /* of the declaration of invoke_agent */
+};
+
 /* Low to high, beneath the home and then beneath the project. */
 static const char *const places[] = { ".claude/agents", ".gemini/agents" };
 
@@ -114,15 +121,16 @@ static const char *whose_file(const struct agent_definition *definition)
 	return definition->file ? definition->file : "hasp's own";
 }
 
-/* Takes what `definition` has. The later one counts. */
+/* Takes what `definition` has. Of one owner the later one counts. */
 static void definition_add(struct agents *agents, struct agent_definition *definition)
 {
 	for (size_t i = 0; i < agents->count; i++) {
 		struct agent_definition *there = &agents->at[i];
 
-		if (strcasecmp(there->name, definition->name) != 0)
+		if (strcasecmp(there->name, definition->name) != 0 ||
+		    strcmp(there->owner, definition->owner) != 0)
 			continue;
-		if (!there->sha256 || strcmp(there->sha256, definition->sha256) != 0)
+		if (strcmp(there->sha256, definition->sha256) != 0)
 			warnings_add_line(agents->notices,
 			                  "The agent \"%s\" of %s takes the place of the one of "
 			                  "%s.",
@@ -132,7 +140,7 @@ static void definition_add(struct agents *agents, struct agent_definition *defin
 		*there = *definition;
 		return;
 	}
-	if (agents->count == LIMIT_AGENTS) {
+	if (agents->count == AGENTS_MAX) {
 		warnings_add_line(agents->notices, "%s is ignored: there are too many agents.",
 		                  whose_file(definition));
 		catalog_agent_release(definition);
@@ -150,6 +158,7 @@ static void add_builtin(struct agents *agents)
 		struct agent_definition definition = catalog_agent_new(AGENTS_BUILTIN);
 
 		definition.name = mem_strdup(row->name);
+		definition.owner = mem_strdup("hasp");
 		definition.display_name = mem_strdup(row->display_name);
 		definition.description = mem_strdup(row->description);
 		definition.prompt = mem_strdup(row->prompt);
@@ -164,34 +173,45 @@ static void add_builtin(struct agents *agents)
 	}
 }
 
+/* A folder of agents. */
+struct agents_place {
+	struct agents *agents;
+	const char *root;   /* nothing leads out of it; NULL: the user's, where links may */
+	const char *owner;
+	enum agents_from from;
+};
+
 /* A file beneath `root`. */
-static void file_try(struct agents *agents, const char *root, const char *path,
-                     enum agents_from from)
+static void file_try(const struct agents_place *place, const char *root, const char *path)
 {
+	struct agents *agents = place->agents;
 	_cleanup_file_text_ struct file_text text = { 0 };
 	struct agents found = { .notices = agents->notices };
 	struct err err = ERR_INIT;
 
 	if ((!catalog_file_read(root, path, LIMIT_AGENT_BYTES, &text, &err) ||
-	     !agents_file_read(path, file_text_span(&text), from, &found, &err)) &&
+	     !agents_file_read(path, file_text_span(&text), place->from, &found, &err)) &&
 	    err.code != ERR_FILE_NOT_FOUND)
 		warnings_add_line(agents->notices, "%s is ignored: %s", path, err.message);
-	for (size_t i = 0; i < found.count; i++)
+	for (size_t i = 0; i < found.count; i++) {
+		found.at[i].owner = mem_strdup(place->owner);
 		definition_add(agents, &found.at[i]);
+	}
 	free(found.at);
 }
 
 /* The user's: a link to a file elsewhere is their own word. */
-static void file_try_own(struct agents *agents, const char *path)
+static void file_try_own(const struct agents_place *place, const char *path)
 {
 	_cleanup_free_ char *real = realpath(path, NULL), *folder = real ? path_folder(real) : NULL;
 
 	if (!real)
 		return;
 	if (door_is_own(folder) && door_is_own(real))
-		file_try(agents, folder, real, AGENTS_USER);
+		file_try(place, folder, real);
 	else
-		warnings_add_line(agents->notices, "%s is ignored: others may write it.", real);
+		warnings_add_line(place->agents->notices, "%s is ignored: others may write it.",
+		                  real);
 }
 
 static bool is_agent_name(const char *name)
@@ -199,26 +219,47 @@ static bool is_agent_name(const char *name)
 	return name[0] != '_' && span_ends(span_str(name), SPAN(".md"));
 }
 
-/* Links lead out of the user's own folders alone. */
-static void place_look(struct agents *agents, const char *above, const char *place,
-                       enum agents_from from)
+typedef void agents_file_one(void *data, const char *path);
+
+/* Calls `one` for each file of agents in `folder` and the folders in it. Links lead out of the
+ * user's own folders alone (`root` NULL). */
+static void agents_files_each(const char *root, const char *folder, unsigned depth,
+                              agents_file_one *one, void *data)
 {
-	const bool closed = from != AGENTS_USER;
-	_cleanup_free_ char *folder = path_join(above, place);
 	char **names;
-	const size_t count = door_names(door_folder(closed ? above : folder, folder),
-	                                LIMIT_AGENTS * 4, &names);
+	const size_t count = door_names(door_folder(root ? root : folder, folder), AGENTS_MAX,
+	                                &names);
 
 	for (size_t i = 0; i < count; i++) {
 		_cleanup_free_ char *name = names[i];
 		_cleanup_free_ char *path = path_join(folder, name);
 
-		if (is_agent_name(name) && closed)
-			file_try(agents, above, path, from);
-		else if (is_agent_name(name))
-			file_try_own(agents, path);
+		if (is_agent_name(name))
+			one(data, path);
+		else if (depth < AGENTS_DEPTH_MAX && !strchr("._", name[0]) && !strchr(name, '.') &&
+		         strcmp(name, "node_modules") != 0)
+			agents_files_each(root, path, depth + 1, one, data);
 	}
 	free(names);
+}
+
+static void agents_take_file(void *data, const char *path)
+{
+	const struct agents_place *place = data;
+
+	if (place->agents->count >= AGENTS_MAX)
+		return;
+	if (place->root)
+		file_try(place, place->root, path);
+	else
+		file_try_own(place, path);
+}
+
+static void place_look(struct agents_place *place, const char *above, const char *name)
+{
+	_cleanup_free_ char *folder = path_join(above, name);
+
+	agents_files_each(place->root, folder, 0, agents_take_file, place);
 }
 
 /* Their texts may name the folder of a plugin. */
@@ -236,9 +277,10 @@ static void put_plugin_folder(struct agents *agents, const char *folder)
 	}
 }
 
-static void look_for_extensions(struct agents *agents, const char *folder,
+static void look_for_extensions(struct agents *agents, const char *folder, const char *name,
                                 const json_t *manifest)
 {
+	struct agents_place place = { agents, folder, name, AGENTS_EXTENSION };
 	const json_t *one;
 	size_t i;
 
@@ -246,27 +288,34 @@ static void look_for_extensions(struct agents *agents, const char *folder,
 		_cleanup_free_ char *path = path_join(folder, json_string_value(one));
 
 		if (door_is_folder(path))
-			place_look(agents, folder, json_string_value(one), AGENTS_EXTENSION);
+			place_look(&place, folder, json_string_value(one));
 		else if (is_agent_name(strrchr(path, '/') + 1))
-			file_try(agents, folder, path, AGENTS_EXTENSION);
+			file_try(&place, folder, path);
 	}
 	if (extension_format(manifest) == EXTENSION_CLAUDE)
 		put_plugin_folder(agents, folder);
 }
 
+/* "review/security" of review/security.md in the folder. */
+struct agents_name_list {
+	const char *folder;
+	json_t *names;
+};
+
+static void agents_take_name(void *data, const char *path)
+{
+	const struct agents_name_list *list = data;
+	const char *inside = path + strlen(list->folder) + 1;
+
+	json_array_append_new(list->names, json_text(span_head(span_str(inside),
+	                                                       strlen(inside) - 3)));
+}
+
 void agents_add_names(const char *project, const char *folder, json_t *names)
 {
-	char **found;
-	const size_t count = door_names(door_folder(project, folder), LIMIT_AGENTS, &found);
+	struct agents_name_list list = { folder, names };
 
-	for (size_t i = 0; i < count; i++) {
-		_cleanup_free_ char *name = found[i];
-
-		if (is_agent_name(name))
-			json_array_append_new(names, json_text(span_head(span_str(name),
-			                                                 strlen(name) - 3)));
-	}
-	free(found);
+	agents_files_each(project, folder, 0, agents_take_name, &list);
 }
 
 /* What the settings say about one, whatever the case of its letters; NULL: nothing. Borrowed. */
@@ -297,8 +346,39 @@ static void take_override(struct agent_definition *definition, const json_t *ove
 
 static int compare_definitions(const void *a, const void *b)
 {
-	return strcmp(((const struct agent_definition *)a)->name,
-	              ((const struct agent_definition *)b)->name);
+	const struct agent_definition *x = a, *y = b;
+	const int order = strcmp(x->name, y->name);
+
+	return order ? order : strcmp(x->owner, y->owner);
+}
+
+/* Their names as catalog/names.h takes them; the caller frees the array. */
+static struct catalog_name *agents_names(const struct agents *agents)
+{
+	static const enum catalog_rank ranks[] = {
+		[AGENTS_USER] = CATALOG_USER, [AGENTS_PROJECT] = CATALOG_PROJECT,
+		[AGENTS_EXTENSION] = CATALOG_OTHERS, [AGENTS_BUILTIN] = CATALOG_BUILTIN,
+	};
+	struct catalog_name *names = mem_alloc(agents->count + 1, sizeof(*names));
+
+	for (size_t i = 0; i < agents->count; i++)
+		names[i] = (struct catalog_name){ .name = agents->at[i].name,
+			                          .owner = agents->at[i].owner,
+			                          .kind = "agent",
+			                          .of = ranks[agents->at[i].from],
+			                          .called = agents->at[i].called };
+	return names;
+}
+
+/* They are in the order of their ranks. */
+static void agents_set_called(struct agents *agents)
+{
+	_cleanup_free_ struct catalog_name *names = agents_names(agents);
+
+	catalog_names_set(names, agents->count, NULL);
+	for (size_t i = 0; i < agents->count; i++)
+		agents->at[i].called = names[i].called ? names[i].called :
+		                                         mem_strdup(agents->at[i].name);
 }
 
 struct agents *agents_discover(const struct settings *settings, bool local)
@@ -312,17 +392,26 @@ struct agents *agents_discover(const struct settings *settings, bool local)
 	agents->notices = json_array();
 	if (!settings_bool(settings, "experimental.enableAgents", true))
 		return agents;
-	add_builtin(agents);
+	for (size_t i = 0; i < ARRAY_LEN(places); i++)
+		place_look(&(struct agents_place){ agents, NULL, "user", AGENTS_USER },
+		           home_user(home), places[i]);
+	for (size_t i = 0; i < ARRAY_LEN(places) && project; i++)
+		place_look(&(struct agents_place){ agents, home_project(home), "project",
+		                                   AGENTS_PROJECT },
+		           home_project(home), places[i]);
 	for (size_t i = 0; i < extensions->count; i++)
 		if (extension_counts(&extensions->at[i]))
 			look_for_extensions(agents, extensions->at[i].folder,
-			                    extensions->at[i].manifest);
-	for (size_t i = 0; i < ARRAY_LEN(places); i++)
-		place_look(agents, home_user(home), places[i], AGENTS_USER);
-	for (size_t i = 0; i < ARRAY_LEN(places) && project; i++)
-		place_look(agents, home_project(home), places[i], AGENTS_PROJECT);
-	for (size_t i = 0; i < agents->count; i++)
-		take_override(&agents->at[i], agents_override_of(overrides, agents->at[i].name));
+			                    extensions->at[i].name, extensions->at[i].manifest);
+	add_builtin(agents);
+	agents_set_called(agents);
+	for (size_t i = 0; i < agents->count; i++) {
+		const json_t *override = agents_override_of(overrides, agents->at[i].called);
+
+		take_override(&agents->at[i],
+		              override ? override :
+		                         agents_override_of(overrides, agents->at[i].name));
+	}
 	if (agents->count)
 		qsort(agents->at, agents->count, sizeof(*agents->at), compare_definitions);
 	return agents;
@@ -343,10 +432,76 @@ void agents_free(struct agents *agents)
 
 const struct agent_definition *agents_named(const struct agents *agents, const char *name)
 {
+	_cleanup_free_ struct catalog_name *names = agents_names(agents);
+	const struct catalog_name *found = catalog_names_find(names, agents->count, span_str(name),
+	                                                      NULL);
+
+	return found ? &agents->at[found - names] : NULL;
+}
+
+/* The lines of those that are enabled; the caller frees the array. */
+static struct catalog_line *agents_lines(const struct agents *agents, size_t *ret_count)
+{
+	static const char isolated[] = " (Works on a separate git branch, which its result names.)";
+	struct catalog_line *lines = mem_alloc(agents->count + 1, sizeof(*lines));
+
+	*ret_count = 0;
 	for (size_t i = 0; i < agents->count; i++)
-		if (strcasecmp(agents->at[i].name, name) == 0)
-			return &agents->at[i];
-	return NULL;
+		if (!agents->at[i].disabled)
+			lines[(*ret_count)++] = (struct catalog_line){
+				.name = agents->at[i].called,
+				.description = agents->at[i].description,
+				.note = agents->at[i].isolated ? isolated : NULL,
+			};
+	return lines;
+}
+
+char *agents_listed(const struct agents *agents)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	_cleanup_free_ struct catalog_line *lines = NULL;
+	size_t count, left;
+
+	lines = agents_lines(agents, &count);
+	left = catalog_lines_put(lines, count, AGENTS_LISTED_TOKENS, &out);
+	if (left)
+		buf_printf(&out, "- (and %zu more: a call with words of the task in place of a "
+		           "name lists those that fit)\n", left);
+	return mem_dup(out.data ? out.data : "", out.len);
+}
+
+char *agents_missing(const struct agents *agents, const char *name)
+{
+	_cleanup_free_ struct catalog_name *names = agents_names(agents);
+	_cleanup_buf_ struct buf several = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	_cleanup_buf_ struct buf near = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	_cleanup_free_ struct catalog_line *lines = NULL;
+	size_t count;
+
+	catalog_names_find(names, agents->count, span_str(name), &several);
+	if (several.len)
+		return mem_printf("Several agents are called \"%.100s\": %s.", name,
+		                  several.data);
+	lines = agents_lines(agents, &count);
+	if (!catalog_lines_match(lines, count, span_str(name), &near))
+		return mem_printf("Unknown agent: \"%.100s\"", name);
+	return mem_printf("Unknown agent: \"%.100s\". These have such words:\n%s", name,
+	                  near.data);
+}
+
+const char *agents_meant(const struct agents *agents, const char *name)
+{
+	static const struct {
+		const char *there, *here;
+	} own[] = {
+		{ "general-purpose", "generalist" }, { "Explore", "codebase_investigator" },
+		{ "Plan", "codebase_investigator" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(own); i++)
+		if (strcasecmp(own[i].there, name) == 0 && !agents_named(agents, name))
+			return own[i].here;
+	return name;
 }
 
 const struct agent_definition *agents_find(const struct agents *agents, const char *name)
@@ -497,24 +652,24 @@ bool agents_switch(const struct agents *agents, struct settings *settings, const
 	/* The file may have changed since `settings` were read. */
 	if (!settings_load_again(settings, &now, err))
 		return false;
-	is_disabled = is_disabled_in(now, SCOPE_USER, name);
-	other = mem_strdup(other_file_that_disables(now, name));
+	is_disabled = is_disabled_in(now, SCOPE_USER, definition->called);
+	other = mem_strdup(other_file_that_disables(now, definition->called));
 	overrides = overrides_changed(settings_of_scope(now, SCOPE_USER, "agents.overrides"),
-	                              definition->name, enable);
+	                              definition->called, enable);
 	settings_free(now);
 	if (enable && other)
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "The agent \"%s\" is disabled by %.600s, which is not changed here.",
-		               definition->name, other);
+		               definition->called, other);
 	if (is_disabled != enable) {
-		*ret = mem_printf("The agent \"%s\" is already %s.", definition->name,
+		*ret = mem_printf("The agent \"%s\" is already %s.", definition->called,
 		                  enable ? "enabled" : "disabled");
 		return true;
 	}
 	if (!settings_write(settings, SCOPE_USER, "agents.overrides", overrides, err))
 		return false;
 	*ret = mem_printf("The agent \"%s\" is %s now (agents.overrides in %s).",
-	                  definition->name, enable ? "enabled" : "disabled",
+	                  definition->called, enable ? "enabled" : "disabled",
 	                  settings_file(settings, SCOPE_USER));
 	return true;
 }

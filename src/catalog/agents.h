@@ -7,10 +7,12 @@
  *     definition = agents_find(agents, "reviewer");
  *     agents_free(agents);
  *
- * Searched in this order, where a later agent replaces an earlier one of the same name: hasp's
- * built-in agents, agents/ of the enabled extensions, ~/.claude/agents, ~/.gemini/agents, then the
- * last two in the project, if its folder is trusted and on this machine.  Read are the files whose
- * names end in ".md" and do not start with "_".
+ * Searched are ~/.claude/agents, ~/.gemini/agents, the same two in the project, if its folder is
+ * trusted and on this machine, and agents/ of the enabled extensions, with their subfolders; hasp
+ * has built-in agents.  Read are the files whose names end in ".md" and do not start with "_".  Of
+ * one name the user's has the short name, then the project's, then the only extension's, then
+ * hasp's own (catalog/names.h); all have OWNER:NAME.  Of two folders of one owner, a later agent
+ * replaces an earlier one of the same name.
  *
  * Front matter, as Gemini CLI and Claude Code have it: name and description, which it must have;
  * display_name, kind (local), tools and disallowedTools (a list, or words with commas between
@@ -36,6 +38,9 @@ enum agents_from { AGENTS_BUILTIN, AGENTS_EXTENSION, AGENTS_USER, AGENTS_PROJECT
 
 struct agent_definition {
 	char *name;          /* owned; 1 to 64 letters, digits, "-" and "_" */
+	char *called;        /* owned; the name that finds it: its name, or OWNER:NAME, where the
+	                      * name is another's or that of several */
+	char *owner;         /* owned; "user", "project", "hasp", or the extension's name */
 	char *display_name;  /* owned; one line; the name, where the file has none */
 	char *description;   /* owned; one line of at most LIMIT_AGENT_DESCRIPTION bytes, invisible
 	                      * characters in it as escapes */
@@ -76,10 +81,19 @@ struct agents {
 struct agents *agents_discover(const struct settings *settings, bool local);
 void agents_free(struct agents *agents); /* NULL is fine */
 
-/* NULL: there is none, or it is disabled. */
+/* By its name or OWNER:NAME.  NULL: there is none, or it is disabled. */
 const struct agent_definition *agents_find(const struct agents *agents, const char *name);
 /* Whether one is there, disabled or not; NULL: there is none. */
 const struct agent_definition *agents_named(const struct agents *agents, const char *name);
+/* For the model: a line for each that is enabled, as far as a budget of tokens goes
+ * (catalog_lines_put); the caller frees. */
+char *agents_listed(const struct agents *agents);
+/* Why there is none of this name: there is none, and those that have such words are listed; or
+ * several have it, which are named.  The caller frees. */
+char *agents_missing(const struct agents *agents, const char *name);
+/* The agent that a file of Claude Code means: the one of this name, or hasp's own in the place of
+ * one of Claude Code's own ("Explore").  Borrowed; the name itself, if there is none. */
+const char *agents_meant(const struct agents *agents, const char *name);
 size_t agents_enabled_count(const struct agents *agents);
 /* "built-in", "extension", "user", "project". */
 const char *agents_from_word(enum agents_from from);
@@ -113,8 +127,8 @@ bool agent_definition_requires(const struct agent_definition *definition, const 
 /* Whether they take the tool away whatever else they say (disallowedTools). */
 bool agent_definition_refuses(const struct agent_definition *definition, const char *tool);
 
-/* Appends the names of the agents in a folder of the project, whether or not it is trusted: for who
- * is asked about that. `folder`: absolute. */
+/* Appends the names of the files of agents in a folder of the project, whether or not it is
+ * trusted: for who is asked about that. `folder`: absolute. */
 void agents_add_names(const char *project, const char *folder, json_t *names);
 
 /* ---- hasp's own (agents.c) -------------------------------------------------- */

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
@@ -31,6 +30,8 @@ struct agent_definition catalog_agent_new(enum agents_from from)
 void catalog_agent_release(struct agent_definition *definition)
 {
 	free(definition->name);
+	free(definition->called);
+	free(definition->owner);
 	free(definition->display_name);
 	free(definition->description);
 	free(definition->prompt);
@@ -208,21 +209,12 @@ void catalog_agent_limits(struct agent_definition *definition, const json_t *tur
 		definition->timeout_ms = (unsigned)(json_number_value(minutes) * 60000);
 }
 
-/* Claude Code's words for its own models mean that of the session: which one that is, is the user's
- * choice here. */
 void catalog_agent_model(struct agent_definition *definition, const char *word)
 {
-	static const char *const own[] = { "inherit", "default", "sonnet", "opus", "haiku" };
-	bool plain = false;
-
 	if (!word || !*word || strlen(word) > MODEL_BYTES)
 		return;
-	for (size_t i = 0; i < ARRAY_LEN(own); i++)
-		plain = plain || strcasecmp(word, own[i]) == 0;
 	free(definition->model);
-	definition->model = plain                                ? NULL :
-	                    strncmp(word, "claude-", 7) == 0 ? mem_printf("anthropic/%s", word) :
-	                                                       mem_strdup(word);
+	definition->model = catalog_model_words(word);
 }
 
 /* Claude Code's field.  Less than what was asked for is not done in its place. */

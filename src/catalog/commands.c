@@ -23,25 +23,23 @@
 #include "data/toml.h"
 
 enum {
-	COMMANDS_MAX = 1000,         /* of one source */
+	COMMANDS_MAX = 10000,        /* of one source: far more than any set-up has */
 	COMMANDS_DEPTH_MAX = 8,
 	COMMAND_SEGMENT_MAX = 50,    /* of a name, as in Gemini CLI */
 	COMMAND_FILE_MAX = 1 << 20,
-	COMMAND_ABOUT_MAX = 200,     /* of a first line that describes one */
 };
 
 static const struct {
 	const char *folder;          /* beneath the user's home, or the project */
 	const char *suffix;
-	const char *prefix;          /* of a name that is not free */
 	bool project, markdown;
 } sources[] = {
-	[COMMANDS_USER] = { ".gemini/commands", ".toml", "user", false, false },
-	[COMMANDS_PROJECT] = { ".gemini/commands", ".toml", "workspace", true, false },
-	[COMMANDS_CLAUDE_USER] = { ".claude/commands", ".md", "user", false, true },
-	[COMMANDS_CLAUDE_PROJECT] = { ".claude/commands", ".md", "workspace", true, true },
-	[COMMANDS_EXTENSION] = { NULL, ".toml", NULL, false, false },
-	[COMMANDS_PLUGIN] = { NULL, ".md", NULL, false, true },
+	[COMMANDS_USER] = { ".gemini/commands", ".toml", false, false },
+	[COMMANDS_PROJECT] = { ".gemini/commands", ".toml", true, false },
+	[COMMANDS_CLAUDE_USER] = { ".claude/commands", ".md", false, true },
+	[COMMANDS_CLAUDE_PROJECT] = { ".claude/commands", ".md", true, true },
+	[COMMANDS_EXTENSION] = { NULL, ".toml", false, false },
+	[COMMANDS_PLUGIN] = { NULL, ".md", false, true },
 };
 
 bool commands_is_markdown(const struct custom_command *command)
@@ -140,16 +138,15 @@ static void look_into_source(struct custom_commands *commands, enum command_sour
 
 /* A file that a manifest names itself. */
 static void add_named_file(struct custom_commands *commands, const struct command_place *place,
-                           const char *before, const char *path)
+                           const char *path)
 {
 	const struct span name = span_str(strrchr(path, '/') + 1);
 	const struct span suffix = span_str(sources[place->source].suffix);
 
 	if (commands->count < place->limit && span_ends(name, suffix))
-		add_command(commands, place, before, span_head(name, name.len - suffix.len), path);
+		add_command(commands, place, "", span_head(name, name.len - suffix.len), path);
 }
 
-/* Claude Code's have the plugin's name in front. */
 static void look_into_extension(struct custom_commands *commands, const char *folder,
                                 const char *name, const json_t *manifest)
 {
@@ -158,7 +155,6 @@ static void look_into_extension(struct custom_commands *commands, const char *fo
 		plugin ? COMMANDS_PLUGIN : COMMANDS_EXTENSION, folder, name,
 		commands->count + COMMANDS_MAX,
 	};
-	_cleanup_free_ char *before = plugin ? mem_printf("%s:", name) : mem_strdup("");
 	const json_t *one;
 	size_t i;
 
@@ -166,9 +162,9 @@ static void look_into_extension(struct custom_commands *commands, const char *fo
 		_cleanup_free_ char *path = path_join(folder, json_string_value(one));
 
 		if (door_is_folder(path))
-			look_for_files(commands, &place, path, before, 0);
+			look_for_files(commands, &place, path, "", 0);
 		else
-			add_named_file(commands, &place, before, path);
+			add_named_file(commands, &place, path);
 	}
 }
 
@@ -186,6 +182,15 @@ void commands_add_extension_names(const char *folder, const json_t *manifest, js
 	struct custom_commands commands = { 0 };
 
 	look_into_extension(&commands, folder, name, manifest);
+	/* Claude Code has the plugin's name in front. */
+	for (size_t i = 0; i < commands.count; i++) {
+		struct custom_command *one = &commands.at[i];
+		char *own = mem_steal(&one->name);
+
+		one->name = one->source == COMMANDS_PLUGIN ? mem_printf("%s:%s", name, own) :
+		                                             mem_strdup(own);
+		free(own);
+	}
 	commands_move_names(&commands, names);
 }
 
@@ -199,81 +204,19 @@ void commands_add_names(const char *project, enum command_source source, json_t 
 	commands_move_names(&commands, names);
 }
 
-/* ---- names that are not free ------------------------------------------------------ */
-
-static void put_before_name(struct custom_command *command, const char *prefix)
+const char *command_owner(const struct custom_command *command)
 {
-	char *name = mem_printf("%s.%s", prefix, command->name);
-
-	free(command->name);
-	command->name = name;
+	return command->extension              ? command->extension :
+	       sources[command->source].project ? "project" : "user";
 }
 
-/* Of the user and the project, of one program. */
-static bool are_rivals(const struct custom_command *a, const struct custom_command *b)
+enum catalog_rank command_rank(const struct custom_command *command)
 {
-	return a->source != b->source && !a->extension && !b->extension &&
-	       commands_is_markdown(a) == commands_is_markdown(b) &&
-	       !strcasecmp(a->name, b->name);
+	return command->extension              ? CATALOG_OTHERS :
+	       sources[command->source].project ? CATALOG_PROJECT : CATALOG_USER;
 }
 
-static void separate_within_program(struct custom_commands *commands, command_name_taken *taken)
-{
-	for (size_t i = 0; i < commands->count; i++) {
-		struct custom_command *one = &commands->at[i];
-		bool not_free = taken(span_str(one->name));
-
-		if (one->extension)
-			continue;
-		for (size_t k = i + 1; k < commands->count; k++)
-			if (are_rivals(one, &commands->at[k])) {
-				put_before_name(&commands->at[k],
-				                sources[commands->at[k].source].prefix);
-				not_free = true;
-			}
-		if (not_free)
-			put_before_name(one, sources[one->source].prefix);
-	}
-}
-
-/* Whether a command that is not from the same extension has this name. */
-static bool is_others_name(const struct custom_commands *commands, const struct custom_command *one)
-{
-	for (size_t i = 0; i < commands->count; i++) {
-		const struct custom_command *other = &commands->at[i];
-		const bool same = other->extension && !strcmp(other->extension, one->extension);
-
-		if (!same && !strcasecmp(other->name, one->name))
-			return true;
-	}
-	return false;
-}
-
-/* All names are compared as they were before any was changed. */
-static void separate_extensions(struct custom_commands *commands, command_name_taken *taken)
-{
-	_cleanup_free_ bool *yields = mem_alloc(commands->count + 1, sizeof(*yields));
-
-	for (size_t i = 0; i < commands->count; i++)
-		yields[i] = commands->at[i].extension &&
-		            (taken(span_str(commands->at[i].name)) ||
-		             is_others_name(commands, &commands->at[i]));
-	for (size_t i = 0; i < commands->count; i++)
-		if (yields[i])
-			put_before_name(&commands->at[i], commands->at[i].extension);
-}
-
-static void separate_programs(struct custom_commands *commands)
-{
-	for (size_t i = 0; i < commands->count; i++)
-		for (size_t k = 0; k < i && commands_is_markdown(&commands->at[i]); k++)
-			if (!commands_is_markdown(&commands->at[k]) &&
-			    !strcasecmp(commands->at[k].name, commands->at[i].name))
-				put_before_name(&commands->at[i], "claude");
-}
-
-void commands_find(const struct settings *settings, bool project,
-                   command_name_taken *taken, struct custom_commands *ret)
+void commands_find(const struct settings *settings, bool project, struct custom_commands *ret)
 {
 	const struct home *home = settings_home(settings);
 	const struct extensions *extensions = extensions_installed(settings);
@@ -287,9 +230,6 @@ void commands_find(const struct settings *settings, bool project,
 		if (extension_counts(&extensions->at[i]))
 			look_into_extension(ret, extensions->at[i].folder, extensions->at[i].name,
 			                    extensions->at[i].manifest);
-	separate_extensions(ret, taken);
-	separate_within_program(ret, taken);
-	separate_programs(ret);
 }
 
 void commands_release(struct custom_commands *commands)
@@ -302,32 +242,6 @@ void commands_release(struct custom_commands *commands)
 	}
 	free(commands->at);
 	*commands = (struct custom_commands){ 0 };
-}
-
-static bool is_name(struct span name, const char *other)
-{
-	return name.len == strlen(other) && strncasecmp(name.data, other, name.len) == 0;
-}
-
-const struct custom_command *commands_named(const struct custom_commands *commands,
-                                            struct span name)
-{
-	const struct custom_command *found = NULL;
-
-	for (size_t i = 0; i < commands->count; i++)
-		if (is_name(name, commands->at[i].name))
-			return &commands->at[i];
-	for (size_t i = 0; i < commands->count; i++) {
-		const struct custom_command *one = &commands->at[i];
-		const char *last = strrchr(one->name, ':');
-
-		if (!last || !commands_is_markdown(one) || !is_name(name, last + 1))
-			continue;
-		if (found)
-			return NULL;
-		found = one;
-	}
-	return found;
 }
 
 /* ---- reading ---------------------------------------------------------------------- */
@@ -346,33 +260,24 @@ static json_t *read_toml(const char *path, struct span text, struct err *err)
 	return NULL;
 }
 
-/* YAML takes a lone "[name]" for a list. */
-static char *argument_hint(const struct frontmatter *front)
+/* What else its front matter asks for.  An extension's file allows nothing, as its rules do not. */
+static void command_take_fields(const struct custom_command *command, const json_t *fields,
+                                json_t *value)
 {
-	const json_t *list = json_object_get(front->fields, "argument-hint");
-	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
-	size_t i;
-	json_t *word;
+	const char *agent = json_string_value(json_object_get(fields, "agent"));
+	_cleanup_free_ char *model = catalog_model_words(
+		json_string_value(json_object_get(fields, "model")));
+	json_auto_t *allowed = catalog_words(json_object_get(fields, "allowed-tools"));
+	json_auto_t *arguments = catalog_words(json_object_get(fields, "arguments"));
 
-	if (!json_is_array(list))
-		return frontmatter_text(front, "argument-hint");
-	json_array_foreach((json_t *)list, i, word) {
-		buf_str(&out, i ? ", " : "[");
-		buf_span(&out, json_span(word));
-	}
-	buf_str(&out, out.len ? "]" : "");
-	return mem_strdup(out.len ? out.data : "");
-}
-
-/* What describes a command that does not describe itself. */
-static char *first_line(struct span text)
-{
-	struct span line = { 0 };
-
-	while (!line.len && line_next(&text, &line))
-		line = span_trim(line);
-	line = utf8_head(line, COMMAND_ABOUT_MAX);
-	return line.len ? mem_dup(line.data, line.len) : NULL;
+	if (allowed && !command->extension)
+		json_object_set(value, "allowed-tools", allowed);
+	if (arguments)
+		json_object_set(value, "arguments", arguments);
+	if (model)
+		json_object_set_new(value, "model", json_cstr(model));
+	if (span_eq(json_span(json_object_get(fields, "context")), SPAN("fork")))
+		json_object_set_new(value, "agent", json_cstr(agent ? agent : "generalist"));
 }
 
 static json_t *read_markdown(const struct custom_command *command, struct span text,
@@ -392,12 +297,13 @@ static json_t *read_markdown(const struct custom_command *command, struct span t
 	value = json_pack("{s:o}", "prompt", json_text(placed ? span_str(placed) : front.body));
 	about = frontmatter_text(&front, "description");
 	if (!about)
-		about = first_line(front.body);
-	hint = argument_hint(&front);
+		about = catalog_first_line(front.body);
+	hint = catalog_argument_hint(front.fields);
 	if (about)
 		json_object_set_new(value, "description", json_text(span_str(about)));
 	if (hint && *hint)
 		json_object_set_new(value, "argument-hint", json_text(span_str(hint)));
+	command_take_fields(command, front.fields, value);
 	return value;
 }
 

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Custom commands: files whose text becomes the prompt when the user types /NAME.
  *
- *     commands_find(settings, true, is_built_in, &commands);
- *     command = commands_named(&commands, SPAN("git:fix"));
- *     file = commands_read(command, &err);
+ *     commands_find(settings, true, &commands);
+ *     file = commands_read(&commands.at[0], &err);
  *     commands_release(&commands);
  *
  * Gemini CLI keeps TOML files in .gemini/commands, Claude Code Markdown files in .claude/commands;
  * both are read from the home folder and, if it is trusted, from the project.  Extensions
  * (config/extensions.h) have TOML files in commands/; plugins of Claude Code have Markdown files
- * there, or where their manifest says, named PLUGIN:NAME.  A command's name is the file's path in
+ * there, or where their manifest says.  A command's name is the file's path in
  * that folder with ":" for "/", and "_" for anything but letters, digits, "_", "." and "-".
  *
- * Conflicting names get a prefix.  A built-in command keeps its name, and the file's becomes
- * user.NAME or workspace.NAME; so do both if the user and the project have a command of that name.
- * An extension's command becomes EXTENSION.NAME if any other has its name, and one of Claude Code
- * becomes claude.NAME if one of Gemini CLI has.
+ * Who has a name that several have: catalog/names.h.
  *
  * Reference: Gemini CLI 0.61 (custom commands), Claude Code 2.1 (slash commands).
  */
@@ -28,6 +24,7 @@
 
 #include "base/err.h"
 #include "base/span.h"
+#include "catalog/names.h"
 #include "config/settings.h"
 
 /* In the order in which they are listed. */
@@ -42,7 +39,7 @@ enum command_source {
 };
 
 struct custom_command {
-	char *name;       /* owned; "git:fix" */
+	char *name;       /* owned; "git:fix", without whose it is */
 	char *path;       /* owned; absolute */
 	char *root;       /* owned; the folder that it is beneath, in the sense of base/door.h */
 	enum command_source source;
@@ -54,14 +51,10 @@ struct custom_commands {
 	size_t count, cap;
 };
 
-/* Whether a built-in command has this name. */
-typedef bool command_name_taken(struct span name);
-
-/* Looks for their files, which are not read yet; at most 1000 of each source, 8 folders deep.
- * `project`: those of the project may count (its files are this machine's).  Never fails: a folder
- * that cannot be read has none. */
-void commands_find(const struct settings *settings, bool project,
-                   command_name_taken *taken, struct custom_commands *ret);
+/* Looks for their files, which are not read yet; 8 folders deep.  Of one owner, Gemini CLI's come
+ * before Claude Code's.  `project`: those of the project may count (its files are this machine's).
+ * Never fails: a folder that cannot be read has none. */
+void commands_find(const struct settings *settings, bool project, struct custom_commands *ret);
 void commands_release(struct custom_commands *commands);
 /* Appends the names of a project's files of that source, whether or not it is trusted: for who
  * is asked about that. */
@@ -69,14 +62,15 @@ void commands_add_names(const char *project, enum command_source source, json_t 
 /* The same for an extension in `folder` with this manifest (config/extensions.h). */
 void commands_add_extension_names(const char *folder, const json_t *manifest, json_t *names);
 
-/* The one of this name, letters' cases aside; a Markdown file also by the last part of its name,
- * if no other has that.  Borrowed; NULL: there is none. */
-const struct custom_command *commands_named(const struct custom_commands *commands,
-                                                   struct span name);
+/* Whose it is, for its names (catalog/names.h); the owner is borrowed. */
+const char *command_owner(const struct custom_command *command);
+enum catalog_rank command_rank(const struct custom_command *command);
 
 /* Whether its file is Claude Code's. */
 bool commands_is_markdown(const struct custom_command *command);
-/* {"prompt": its text, "description"?, "argument-hint"?}; a new reference.  NULL with *err set:
+/* {"prompt": its text, "description"?, "argument-hint"?, "arguments"? (names), "allowed-tools"?
+ * (words; never an extension's), "model"? (as --model has it), "agent"? (whose task it is)}; a new
+ * reference.  NULL with *err set:
  * INVALID_ARGUMENT (it is no TOML, has no prompt, or its front matter has no end),
  * OUTSIDE_WORKSPACE (a link leads out of its folder), TOO_LARGE (more than a megabyte),
  * FILE_NOT_FOUND, ... */

@@ -23,6 +23,20 @@ bool catalog_project_counts(const struct settings *settings, bool local);
 bool catalog_file_read(const char *root, const char *path, size_t max, struct file_text *ret,
                        struct err *err);
 
+/* ---- fields of skills and commands (fields.c) -------------------------------------- */
+
+/* The first line that is not blank, what describes a text that does not describe itself; the caller
+ * frees. NULL: there is none. */
+char *catalog_first_line(struct span text);
+/* "argument-hint", where YAML may have taken "[name]" for a list; the caller frees. NULL: none. */
+char *catalog_argument_hint(const json_t *fields);
+/* A field "model" as --model has it; the caller frees. NULL: the session's, which Claude Code's
+ * words for its own models mean: which one that is, is the user's choice here. */
+char *catalog_model_words(const char *word);
+/* The words of a list, or of a text with blanks or commas between them, but for those in
+ * parentheses: ["Read", "Bash(git status:*)"]. A new reference; NULL: there are none. */
+json_t *catalog_words(const json_t *value);
+
 /* ---- one file of agents (agents_file.c) --------------------------------------------- */
 
 /* Appends what the text of a file describes to `ret`, whose notices it adds to; INVALID_ARGUMENT:

@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "base/unseen.h"
 #include "catalog/frontmatter.h"
+#include "catalog/names.h"
 #include "catalog/private.h"
 #include "config/extensions.h"
 #include "config/home.h"
@@ -28,6 +29,9 @@ enum {
 	SKILL_NAME_MAX = 200,           /* bytes */
 	SKILL_DESCRIPTION_CHARS = 1024, /* agentskills.io */
 	SKILL_DEPTH_MAX = 6,            /* of folders in one */
+	SKILLS_MAX = 5000,              /* far more than any set-up has */
+	SKILL_HINT_MAX = 200,           /* bytes */
+	SKILLS_LISTED_TOKENS = 1000,    /* of the system prompt */
 };
 
 static const char file_name[] = "SKILL.md";
@@ -37,9 +41,29 @@ static const char *const places[] = { ".claude/skills", ".gemini/skills", ".agen
 
 /* ---- one -------------------------------------------------------------------------- */
 
+/* " (FILE)", as the list for the model has it. */
+static char *skill_place_text(const char *file)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(8 * LIMIT_PATH_BYTES);
+
+	buf_str(&out, " (");
+	name_line(&out, span_str(file));
+	buf_char(&out, ')');
+	return mem_dup(out.data, out.len);
+}
+
 static void skill_release(struct skill *skill)
 {
 	free(skill->name);
+	free(skill->called);
+	free(skill->place);
+	free(skill->owner);
+	free(skill->hint);
+	free(skill->model);
+	free(skill->agent);
+	json_decref(skill->allowed);
+	json_decref(skill->arguments);
+	json_decref(skill->unused);
 	free(skill->description);
 	free(skill->root);
 	free(skill->folder);
@@ -60,19 +84,42 @@ static char *skill_name_clean(const char *text)
 	return name;
 }
 
-static bool skill_fields_read(const struct frontmatter *front, json_t *value, struct err *err)
+/* The front matter's description and when_to_use; else the first line of the text, without the
+ * marks of a heading.  The caller frees; NULL: there is none. */
+static char *skill_description(const struct frontmatter *front)
+{
+	_cleanup_free_ char *said = frontmatter_text(front, "description");
+	_cleanup_free_ char *when = frontmatter_text(front, "when_to_use");
+	_cleanup_free_ char *line = NULL;
+
+	if (!said || span_is_blank(span_str(said))) {
+		line = catalog_first_line(front->body);
+		free(said);
+		said = line ? mem_strdup(line + strspn(line, "# ")) : NULL;
+	}
+	if (!said || !*said)
+		return NULL;
+	return when ? mem_printf("%s %s", said, when) : mem_steal(&said);
+}
+
+static bool skill_fields_read(const struct skill *skill, const struct frontmatter *front,
+                              json_t *value, struct err *err)
 {
 	_cleanup_free_ char *name = frontmatter_text(front, "name");
-	_cleanup_free_ char *description = frontmatter_text(front, "description");
-	_cleanup_free_ char *clean = name ? skill_name_clean(name) : NULL;
+	_cleanup_free_ char *description = skill_description(front);
+	_cleanup_free_ char *clean = skill_name_clean(name ? name :
+	                                              strrchr(skill->folder, '/') + 1);
 
-	if (!clean || !*clean)
+	if (!json_object_size(front->fields))
+		return err_set(err, ERR_INVALID_ARGUMENT, "it has no front matter.");
+	if (!*clean)
 		return err_set(err, ERR_INVALID_ARGUMENT, "its front matter has no \"name\".");
-	if (!description || span_is_blank(span_str(description)))
+	if (!description)
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "its front matter has no \"description\".");
 	json_object_set_new(value, "name", json_cstr(clean));
 	json_object_set_new(value, "description", json_cstr(description));
+	json_object_set(value, "fields", front->fields);
 	return true;
 }
 
@@ -86,7 +133,7 @@ bool skill_read(const struct skill *skill, json_t **ret, struct err *err)
 
 	if (!catalog_file_read(skill->root, skill->file, LIMIT_SKILL_BYTES, &text, err) ||
 	    !frontmatter_parse(file_text_span(&text), &front, err) ||
-	    !skill_fields_read(&front, value, err))
+	    !skill_fields_read(skill, &front, value, err))
 		return false;
 	sum = sha256_of(file_text_span(&text));
 	body = extension_text(skill->plugin ? EXTENSION_CLAUDE : EXTENSION_GEMINI, skill->root,
@@ -110,6 +157,57 @@ static size_t characters_in(const char *text)
 	return count;
 }
 
+static bool skill_field_is(const json_t *fields, const char *name, bool value)
+{
+	const json_t *field = json_object_get(fields, name);
+
+	return value ? json_is_true(field) || span_eq(json_span(field), SPAN("true")) :
+	               json_is_false(field) || span_eq(json_span(field), SPAN("false"));
+}
+
+/* A field's text, on one line; the caller frees. NULL: it has none. */
+static char *field_line(const json_t *fields, const char *name)
+{
+	const struct span text = span_trim(json_span(json_object_get(fields, name)));
+
+	return text.len ? unseen_line(text, SKILL_HINT_MAX) : NULL;
+}
+
+/* What the fields besides name and description ask for. */
+static void skill_take_fields(struct skill *skill, const json_t *fields)
+{
+	/* Some have no effect anywhere: they tell people about the skill. */
+	static const char *const known[] = {
+		"name", "description", "when_to_use", "argument-hint", "arguments",
+		"disable-model-invocation", "user-invocable", "allowed-tools", "model", "context",
+		"agent", "license", "compatibility", "metadata", "version", "author", "tags",
+	};
+	_cleanup_free_ char *context = field_line(fields, "context");
+	_cleanup_free_ char *agent = field_line(fields, "agent");
+	const char *name;
+	const json_t *value;
+
+	skill->users_alone = skill_field_is(fields, "disable-model-invocation", true);
+	skill->models_alone = skill_field_is(fields, "user-invocable", false);
+	skill->hint = catalog_argument_hint(fields);
+	skill->model = catalog_model_words(json_string_value(json_object_get(fields, "model")));
+	skill->allowed = catalog_words(json_object_get(fields, "allowed-tools"));
+	skill->arguments = catalog_words(json_object_get(fields, "arguments"));
+	if (context && strcmp(context, "fork") == 0)
+		skill->agent = agent ? mem_steal(&agent) : mem_strdup("generalist");
+	json_object_foreach((json_t *)fields, name, value) {
+		bool is = false;
+
+		for (size_t i = 0; i < ARRAY_LEN(known); i++)
+			is = is || strcmp(name, known[i]) == 0;
+		if (is)
+			continue;
+		if (!skill->unused)
+			skill->unused = json_array();
+		json_array_append_new(skill->unused, json_cstr(name));
+	}
+}
+
 static void skill_check_name(struct skills *skills, const struct skill *skill)
 {
 	const char *folder = strrchr(skill->folder, '/') + 1;
@@ -124,13 +222,15 @@ static void skill_check_name(struct skills *skills, const struct skill *skill)
 		                  skill->name, skill->folder);
 }
 
-/* Takes what `skill` has. The later one counts; a copy of the same text needs no word. */
+/* Takes what `skill` has. Of one owner the later one counts; a copy of the same text needs no
+ * word. */
 static void skill_add(struct skills *skills, struct skill *skill)
 {
 	for (size_t i = 0; i < skills->count; i++) {
 		struct skill *there = &skills->at[i];
 
-		if (strcasecmp(there->name, skill->name) != 0)
+		if (strcasecmp(there->name, skill->name) != 0 ||
+		    strcmp(there->owner, skill->owner) != 0)
 			continue;
 		if (strcmp(there->sha256, skill->sha256) != 0)
 			warnings_add_line(skills->notices,
@@ -141,7 +241,7 @@ static void skill_add(struct skills *skills, struct skill *skill)
 		*there = *skill;
 		return;
 	}
-	if (skills->count == LIMIT_SKILLS) {
+	if (skills->count == SKILLS_MAX) {
 		warnings_add_line(skills->notices, "%s is ignored: there are too many skills.",
 		                  skill->file);
 		skill_release(skill);
@@ -176,6 +276,8 @@ static void skill_try(struct skills *skills, const char *root, const char *folde
 		.file = path_join(folder, file_name), .project = place->project,
 		.extension = place->extension ? mem_strdup(place->extension) : NULL,
 		.plugin = place->plugin,
+		.owner = mem_strdup(place->extension ? place->extension :
+		                    place->project   ? "project" : "user"),
 	};
 	json_auto_t *text = NULL;
 	struct err err = ERR_INIT;
@@ -192,6 +294,8 @@ static void skill_try(struct skills *skills, const char *root, const char *folde
 		skill.sha256 = mem_strdup(json_string_value(json_object_get(text, "sha256")));
 		skill.description = unseen_line(span_trim(span_str(description)),
 		                                LIMIT_SKILL_DESCRIPTION);
+		skill.place = skill_place_text(skill.file);
+		skill_take_fields(&skill, json_object_get(text, "fields"));
 		if (!place->source)
 			skill_check_name(skills, &skill);
 		if (characters_in(description) > SKILL_DESCRIPTION_CHARS)
@@ -229,7 +333,7 @@ static void place_search(struct skills *skills, const struct skill_place *place)
 	                                             mem_strdup(place->above);
 	char **names;
 	size_t count = door_names(door_folder(closed ? place->above : folder, folder),
-	                          LIMIT_SKILLS * 4, &names);
+	                          SKILLS_MAX, &names);
 
 	if (count && closed)
 		skill_try(skills, place->above, folder, place);
@@ -263,7 +367,39 @@ static bool disabled_has(const json_t *disabled, const char *name)
 
 static int compare_skills(const void *a, const void *b)
 {
-	return strcmp(((const struct skill *)a)->name, ((const struct skill *)b)->name);
+	const struct skill *x = a, *y = b;
+	const int order = strcmp(x->name, y->name);
+
+	return order ? order : strcmp(x->owner, y->owner);
+}
+
+/* Their names as catalog/names.h takes them; the caller frees the array. */
+static struct catalog_name *skills_by_name(const struct skills *skills)
+{
+	struct catalog_name *names = mem_alloc(skills->count + 1, sizeof(*names));
+
+	for (size_t i = 0; i < skills->count; i++) {
+		const struct skill *skill = &skills->at[i];
+
+		names[i] = (struct catalog_name){
+			.name = skill->name, .owner = skill->owner, .kind = "skill",
+			.of = skill->extension ? CATALOG_OTHERS :
+			      skill->project   ? CATALOG_PROJECT : CATALOG_USER,
+			.called = skill->called,
+		};
+	}
+	return names;
+}
+
+/* They are in the order of their ranks. */
+static void skills_set_called(struct skills *skills)
+{
+	_cleanup_free_ struct catalog_name *names = skills_by_name(skills);
+
+	catalog_names_set(names, skills->count, NULL);
+	for (size_t i = 0; i < skills->count; i++)
+		skills->at[i].called = names[i].called ? names[i].called :
+		                                         mem_strdup(skills->at[i].name);
 }
 
 static void search_extension(struct skills *skills, const char *folder, const char *name,
@@ -296,6 +432,45 @@ char *skill_from(const struct skill *skill)
 	return mem_strdup(skill->project ? "project" : "user");
 }
 
+/* A further note: its words, and the words of a list behind them. */
+static void put_skill_note(struct buf *out, const char *words, const json_t *list)
+{
+	const json_t *one;
+	size_t i;
+
+	buf_printf(out, "%s%s", out->len ? "; " : "", words);
+	json_array_foreach((json_t *)list, i, one) {
+		_cleanup_free_ char *shown = unseen_line(json_span(one), SKILL_HINT_MAX);
+
+		buf_printf(out, "%s%s", i ? ", " : "", shown);
+	}
+}
+
+char *skill_notes(const struct skill *skill)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
+
+	if (skill->users_alone)
+		put_skill_note(&out, "only you can call it", NULL);
+	if (skill->models_alone)
+		put_skill_note(&out, "only the model can call it", NULL);
+	if (skill->agent) {
+		put_skill_note(&out, "runs as the agent ", NULL);
+		buf_str(&out, skill->agent);
+	}
+	if (skill->model) {
+		put_skill_note(&out, "model ", NULL);
+		buf_str(&out, skill->model);
+	}
+	if (skill->allowed && !skill->extension)
+		put_skill_note(&out, "needs no question for ", skill->allowed);
+	if (skill->allowed && skill->extension)
+		put_skill_note(&out, "an extension's allowed-tools allow nothing", NULL);
+	if (skill->unused)
+		put_skill_note(&out, "without effect here: ", skill->unused);
+	return out.len ? mem_dup(out.data, out.len) : NULL;
+}
+
 struct skills *skills_discover(const struct settings *settings, bool local)
 {
 	const struct home *home = settings_home(settings);
@@ -306,15 +481,17 @@ struct skills *skills_discover(const struct settings *settings, bool local)
 	skills->notices = json_array();
 	if (!settings_bool(settings, "skills.enabled", true))
 		return skills;
-	search_extensions(skills, settings);
 	for (size_t i = 0; i < ARRAY_LEN(places); i++)
 		place_search(skills, &(struct skill_place){ .above = home_user(home),
 		                                            .name = places[i] });
 	for (size_t i = 0; i < ARRAY_LEN(places) && project; i++)
 		place_search(skills, &(struct skill_place){ .above = home_project(home),
 		                                            .name = places[i], .project = true });
+	search_extensions(skills, settings);
+	skills_set_called(skills);
 	for (size_t i = 0; i < skills->count; i++)
-		skills->at[i].disabled = disabled_has(disabled, skills->at[i].name);
+		skills->at[i].disabled = disabled_has(disabled, skills->at[i].name) ||
+		                         disabled_has(disabled, skills->at[i].called);
 	if (skills->count)
 		qsort(skills->at, skills->count, sizeof(*skills->at), compare_skills);
 	return skills;
@@ -326,6 +503,7 @@ struct skills *skills_in(const char *folder)
 
 	skills->notices = json_array();
 	place_search(skills, &(struct skill_place){ .above = folder, .name = "", .source = true });
+	skills_set_called(skills);
 	if (skills->count)
 		qsort(skills->at, skills->count, sizeof(*skills->at), compare_skills);
 	return skills;
@@ -344,10 +522,11 @@ void skills_free(struct skills *skills)
 
 const struct skill *skills_named(const struct skills *skills, const char *name)
 {
-	for (size_t i = 0; i < skills->count; i++)
-		if (strcasecmp(skills->at[i].name, name) == 0)
-			return &skills->at[i];
-	return NULL;
+	_cleanup_free_ struct catalog_name *names = skills_by_name(skills);
+	const struct catalog_name *found = catalog_names_find(names, skills->count,
+	                                                      span_str(name), NULL);
+
+	return found ? &skills->at[found - names] : NULL;
 }
 
 const struct skill *skills_find(const struct skills *skills, const char *name)
@@ -357,12 +536,17 @@ const struct skill *skills_find(const struct skills *skills, const char *name)
 	return skill && !skill->disabled ? skill : NULL;
 }
 
-size_t skills_enabled_count(const struct skills *skills)
+static bool skill_is_offered(const struct skill *skill)
+{
+	return !skill->disabled && !skill->users_alone;
+}
+
+size_t skills_offered_count(const struct skills *skills)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < skills->count; i++)
-		count += !skills->at[i].disabled;
+		count += skill_is_offered(&skills->at[i]);
 	return count;
 }
 
@@ -458,7 +642,7 @@ bool skills_switch(const struct skills *skills, struct settings *settings,
 	bool ok, is_disabled;
 
 	if (skill)
-		name = skill->name;
+		name = skill->called;
 	/* The files may have changed since `settings` were read. */
 	if (!settings_load_again(settings, &now, err))
 		return false;
@@ -522,27 +706,59 @@ json_t *skill_resources(const struct skill *skill, bool *ret_more)
 	return list;
 }
 
+/* The lines of those that the model is offered; the caller frees the array. */
+static struct catalog_line *skills_lines(const struct skills *skills, size_t *ret_count)
+{
+	struct catalog_line *lines = mem_alloc(skills->count + 1, sizeof(*lines));
+
+	*ret_count = 0;
+	for (size_t i = 0; i < skills->count; i++)
+		if (skill_is_offered(&skills->at[i]))
+			lines[(*ret_count)++] = (struct catalog_line){
+				.name = skills->at[i].called,
+				.description = skills->at[i].description,
+				.note = skills->at[i].place,
+			};
+	return lines;
+}
+
 char *skills_prompt(const struct skills *skills)
 {
-	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_SKILLS *
-	                                        (LIMIT_SKILL_DESCRIPTION + 8 * LIMIT_PATH_BYTES));
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	_cleanup_free_ struct catalog_line *lines = NULL;
+	size_t count, left;
 
-	if (!skills_enabled_count(skills))
+	if (!skills_offered_count(skills))
 		return mem_strdup("");
+	lines = skills_lines(skills, &count);
 	buf_str(&out,
 	        "# Skills\n"
 	        "A skill has instructions, and often files, for one kind of task. Before you begin "
 	        "a task that a description fits, call activate_skill with its name, and follow the "
 	        "instructions that it returns. A file that these name is in the skill's folder; "
 	        "read it when you need it.\n");
-	for (size_t i = 0; i < skills->count; i++) {
-		const struct skill *skill = &skills->at[i];
-
-		if (skill->disabled)
-			continue;
-		buf_printf(&out, "- %s: %s (", skill->name, skill->description);
-		name_line(&out, span_str(skill->file));
-		buf_str(&out, ")\n");
-	}
+	left = catalog_lines_put(lines, count, SKILLS_LISTED_TOKENS, &out);
+	if (left)
+		buf_printf(&out, "- (and %zu more: activate_skill with words of the task in place "
+		           "of a name lists those that fit)\n", left);
 	return mem_strdup(out.data);
+}
+
+char *skills_missing(const struct skills *skills, const char *name)
+{
+	_cleanup_free_ struct catalog_name *names = skills_by_name(skills);
+	_cleanup_buf_ struct buf several = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	_cleanup_buf_ struct buf near = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	_cleanup_free_ struct catalog_line *lines = NULL;
+	size_t count;
+
+	catalog_names_find(names, skills->count, span_str(name), &several);
+	if (several.len)
+		return mem_printf("Several skills are called \"%.100s\": %s.", name,
+		                  several.data);
+	lines = skills_lines(skills, &count);
+	if (!catalog_lines_match(lines, count, span_str(name), &near))
+		return mem_printf("Unknown skill: \"%.100s\"", name);
+	return mem_printf("Unknown skill: \"%.100s\". These have such words:\n%s", name,
+	                  near.data);
 }

@@ -9,17 +9,21 @@
  *     if (!skill_read(skill, &text, &err)) ...
  *     skills_free(skills);
  *
- * Searched in this order, where a later skill replaces an earlier one of the same name: skills/ of
- * extensions (config/extensions.h), ~/.claude/skills, ~/.gemini/skills, ~/.agents/skills, then the
- * last three in the project, if its folder is trusted and on this machine.  In each, SKILL.md of
- * the folder itself and of its subfolders.
+ * Searched are ~/.claude/skills, ~/.gemini/skills, ~/.agents/skills, the same three in the project,
+ * if its folder is trusted and on this machine, and skills/ of extensions (config/extensions.h).
+ * In each, SKILL.md of the folder itself and of its subfolders.  Of one name the user's has the
+ * short name, then the project's, then the only extension's (catalog/names.h); all have OWNER:NAME.
+ * Of three folders of one owner, a later skill replaces an earlier one of the same name.
  *
  * The project's skills are opened beneath its root; links cannot lead out of it (base/door.h).  In
  * the home folder the user may link to skills elsewhere; a skill's folder that belongs to another
  * user, or is writable by everyone, is ignored.
  *
  * As in Gemini CLI a name may differ from that of the folder and break the specification; this is
- * only reported.  Names are compared case-insensitively (ASCII).
+ * only reported.  Without a name the folder's counts, without a description the first line of the
+ * text does, as in Claude Code, whose other fields have their effect, too: when_to_use,
+ * argument-hint, arguments, disable-model-invocation, user-invocable, allowed-tools, model, context
+ * and agent.  Names are compared case-insensitively (ASCII).
  */
 #ifndef HASP_CATALOG_SKILLS_H
 #define HASP_CATALOG_SKILLS_H
@@ -29,17 +33,29 @@
 
 struct skill {
 	char *name;        /* owned; one line, without : \ / < > * ? " | and control characters */
+	char *called;      /* owned; the name that finds it: its name, or OWNER:NAME, where the name
+	                    * is another's or that of several */
+	char *owner;       /* owned; "user", "project", or the extension's name */
 	char *description; /* owned; one line of at most LIMIT_SKILL_DESCRIPTION bytes, invisible
 	                    * characters in it as escapes */
 	char *root;        /* owned; what files are opened beneath: the project, or the folder */
 	char *folder;      /* owned; absolute */
 	char *file;        /* owned; its SKILL.md */
+	char *place;       /* owned; " (FILE)", without anything that acts on a terminal */
 	char *sha256;      /* owned; of the file when it was found, 64 digits */
 	bool project;      /* the project brings it */
 	char *extension;   /* owned; the extension that brings it; NULL: it is the project's or the
 	                    * user's */
 	bool plugin;       /* that is a plugin of Claude Code, whose folder its text may name */
 	bool disabled;     /* by skills.disabled */
+	bool users_alone;  /* the model is not offered it (disable-model-invocation) */
+	bool models_alone; /* the user has no command for it (user-invocable: false) */
+	char *hint;        /* owned; what stands behind its name ("[issue]"); or NULL */
+	char *model;       /* owned; that answers when the user calls it; NULL: the session's */
+	char *agent;       /* owned; whose task it is (context: fork); NULL: it is no agent's */
+	json_t *allowed;   /* owned; the words of allowed-tools; or NULL */
+	json_t *arguments; /* owned; names of arguments; or NULL */
+	json_t *unused;    /* owned; its fields that have no effect here, names; or NULL */
 };
 
 struct skills {
@@ -59,12 +75,20 @@ void skills_free(struct skills *skills); /* NULL is fine */
 /* Whose it is: "project", "user", or "extension NAME"; the caller frees. */
 char *skill_from(const struct skill *skill);
 
+/* What its file asks for, and what of that has no effect here, for people: "only you can call it;
+ * without effect: hooks"; the caller frees. NULL: nothing to say. */
+char *skill_notes(const struct skill *skill);
+
 /* NULL: there is none, or it is disabled. */
 const struct skill *skills_find(const struct skills *skills, const char *name);
-size_t skills_enabled_count(const struct skills *skills);
+/* Those that the model is offered: enabled, and not the user's alone. */
+size_t skills_offered_count(const struct skills *skills);
 
-/* Whether one is there, disabled or not; NULL: there is none. */
+/* Whether one is there, disabled or not, by its name or OWNER:NAME; NULL: there is none. */
 const struct skill *skills_named(const struct skills *skills, const char *name);
+/* Why there is none of this name: there is none, and those that have such words are listed; or
+ * several have it, which are named.  The caller frees. */
+char *skills_missing(const struct skills *skills, const char *name);
 
 /* Takes a skill out of skills.disabled of a scope (USER or WORKSPACE), or puts it in, as the file
  * is now. *ret: a sentence that says what has changed, or that nothing had to; the caller frees.
@@ -75,9 +99,10 @@ bool skills_switch(const struct skills *skills, struct settings *settings,
                    enum settings_scope scope, const char *name, bool enable, char **ret,
                    struct err *err);
 
-/* {"name", "description", "body", "sha256"} of the file as it is now, a new reference: the body is
- * what follows the front matter. FILE_NOT_FOUND, NOT_TEXT, TOO_LARGE, INVALID_ARGUMENT (the front
- * matter), OUTSIDE_WORKSPACE (a link). */
+/* {"name", "description", "body", "sha256", "fields"} of the file as it is now, a new reference:
+ * the body is what follows the front matter, whose fields are as frontmatter.h has them.
+ * FILE_NOT_FOUND, NOT_TEXT, TOO_LARGE, INVALID_ARGUMENT (the front matter), OUTSIDE_WORKSPACE (a
+ * link). */
 bool skill_read(const struct skill *skill, json_t **ret, struct err *err);
 
 /* The files in its folder besides SKILL.md: relative paths, sorted, at most LIMIT_SKILL_RESOURCES;
@@ -85,8 +110,8 @@ bool skill_read(const struct skill *skill, json_t **ret, struct err *err);
  * reference. */
 json_t *skill_resources(const struct skill *skill, bool *ret_more);
 
-/* For the system prompt: how skills are used, and a line for each; the caller frees. Empty without
- * any. */
+/* For the system prompt: how skills are used, and a line for each as far as a budget of tokens goes
+ * (catalog_lines_put); the caller frees. Empty without any. */
 char *skills_prompt(const struct skills *skills);
 
 #endif

@@ -294,6 +294,8 @@ static const struct authority_row files[] = {
 	         "Where extensions are enabled."),
 	FILE_ROW("~/.claude/agents/*.md, ~/.gemini/agents/*.md", NEVER, "The user's agents."),
 	FILE_ROW("~/.gemini/tmp/*/memory/MEMORY.md", NEVER, "What is remembered of the project."),
+	FILE_ROW("~/.gemini/tmp/*/hasp-notices.json", NEVER,
+	         "Which warnings about skills and agents were printed last."),
 	FILE_ROW("~/.gemini/tmp/*/mcp-tools.json", NEVER,
 	         "What MCP servers declared last time; checked like what they declare."),
 	FILE_ROW("~/.gemini/tmp/*/mcp-allowed.json", NEVER,
@@ -315,7 +317,8 @@ static const struct authority_row files[] = {
 	         "The project's variables, each as its row says; also in folders above that are "
 	         "trusted. No file of another user."),
 	HELD_ROW(".claude/skills/*/SKILL.md, .gemini/skills, .agents/skills", TRUSTED, PROTECTED,
-	         "The project's skills; each is asked about before it is used."),
+	         "The project's skills; each is asked about before the model uses it; the tools "
+	         "that it allows then need no question."),
 	HELD_ROW(".claude/agents/*.md, .gemini/agents/*.md", TRUSTED, PROTECTED,
 	         "The project's agents; what they do, policies decide. Remote ones count after "
 	         "hasp agents allow."),
@@ -332,7 +335,8 @@ static const struct authority_row files[] = {
 	         "The project's policies: rules that deny or ask count in a trusted project, rules "
 	         "that allow after \"hasp config allow .gemini/policies\"."),
 	HELD_ROW(".gemini/commands/**/*.toml, .claude/commands/**/*.md", TRUSTED, PROTECTED,
-	         "The project's own commands; what they run, policies decide."),
+	         "The project's own commands; what they run, policies decide, or their "
+	         "allowed-tools where only hasp's defaults would ask."),
 	HELD_ROW(".mcp.json, .codex/config.toml", ASK, PROTECTED,
 	         "The project's MCP servers; \"hasp mcp allow NAME\" allows one of them."),
 	HELD_ROW(".gitignore, .geminiignore, .git/info/exclude", ANY_FILE, TEXT,

@@ -135,6 +135,17 @@ bool act_write_json(struct buf *out, const json_t *value)
  * all. */
 #define TEXT_MAX ((size_t)1 << 30)
 
+/* Rules name agents without their owners: "acme:review" is "review". */
+static const char *agent_short_name(const char *name)
+{
+	const char *last = name;
+
+	for (const char *at = name; at && *at; at++)
+		if (strchr(":.", *at))
+			last = at + 1;
+	return last;
+}
+
 void act_init(const struct policy_call *call, const json_t *arguments, struct act *ret)
 {
 	const bool foreign = strncmp(call->tool, "mcp_", strlen("mcp_")) == 0;
@@ -146,7 +157,8 @@ void act_init(const struct policy_call *call, const json_t *arguments, struct ac
 	};
 	ret->own.max = ret->other.max = ret->whole.max = TEXT_MAX;
 	if (ret->info && ret->info->kind == TOOL_KIND_AGENT && ret->info->one)
-		ret->agent = json_string_value(json_object_get(call->arguments, ret->info->one));
+		ret->agent = agent_short_name(
+			json_string_value(json_object_get(call->arguments, ret->info->one)));
 }
 
 void act_release(struct act *act)

@@ -279,7 +279,7 @@ const char *policy_caller(const struct policy *policy)
 	return policy ? policy->caller : NULL;
 }
 
-static void policy_drop(struct policy *policy, bool (*drops)(const struct policy_rule *rule))
+void policy_drop_rules(struct policy *policy, bool (*drops)(const struct policy_rule *rule))
 {
 	size_t kept = 0;
 
@@ -308,7 +308,7 @@ bool rule_is_of_session(const struct policy_rule *rule)
 
 void policy_session_end(struct policy *policy)
 {
-	policy_drop(policy, rule_is_of_session);
+	policy_drop_rules(policy, rule_is_of_session);
 }
 
 void policy_drop_tier(struct policy *policy, enum policy_tier tier)
@@ -592,7 +592,7 @@ static bool is_of_excluded(const struct policy_rule *rule)
 
 void policy_renew_excluded(struct policy *policy, const json_t *entries)
 {
-	policy_drop(policy, is_of_excluded);
+	policy_drop_rules(policy, is_of_excluded);
 	add_excluded(policy, entries);
 }
 
@@ -674,7 +674,7 @@ static bool is_of_server_settings(const struct policy_rule *rule)
 
 void policy_renew_servers(struct policy *policy, const json_t *mcp, const json_t *servers)
 {
-	policy_drop(policy, is_of_server_settings);
+	policy_drop_rules(policy, is_of_server_settings);
 	add_server_settings(policy, mcp, servers);
 }
 
@@ -687,7 +687,7 @@ static bool is_of_remote_agents(const struct policy_rule *rule)
 
 void policy_renew_remote_agents(struct policy *policy, const json_t *names)
 {
-	policy_drop(policy, is_of_remote_agents);
+	policy_drop_rules(policy, is_of_remote_agents);
 	add_settings_entries(policy, names, POLICY_ASK, AGENTS_REMOTE, REMOTE_ORIGIN,
 	                     policy_modes_from(MODE_DEFAULT) & ~policy_modes_from(MODE_YOLO));
 }

@@ -277,6 +277,13 @@ bool policy_session_drop(struct policy *policy, size_t at);
 void policy_session_end(struct policy *policy);
 /* Whether such a rule would take precedence over the one behind the verdict. */
 bool policy_session_helps(const struct policy_verdict *verdict);
+/* What a command or a skill that the user called may do without a question, until
+ * policy_lend_end: counts where only hasp's defaults would ask or deny, not in plan mode, and not
+ * where "always" does not.  Of `scope`, mode and text do not matter; run_shell_command without
+ * prefixes is any command.  Safe to call from any thread. */
+void policy_lend(struct policy *policy, const struct policy_scope *scope);
+/* Ends all of it. */
+void policy_lend_end(struct policy *policy);
 /* "Always and save": appends that rule to FOLDER/auto-saved.toml (atomic; a file that cannot be
  * parsed is moved to .bak first) and adds it. INVALID_ARGUMENT: a tool that needs narrowing
  * (Gemini CLI's list) without a prefix or `args_pattern`. BUSY, CANCELLED: another process held the

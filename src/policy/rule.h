@@ -110,6 +110,10 @@ unsigned policy_modes_from(enum approval_mode mode);
 enum { ALWAYS_PRIORITY = 950 };
 /* The origin of rules that the user chose for this session. */
 #define RULE_OF_SESSION "session"
+/* The origin of rules of policy_lend. */
+#define RULE_LENT "allowed-tools"
+/* Removes the rules for which `drops` returns true. */
+void policy_drop_rules(struct policy *policy, bool (*drops)(const struct policy_rule *rule));
 /* Whether it is one of these. */
 bool rule_is_of_session(const struct policy_rule *rule);
 

@@ -117,6 +117,26 @@ void policy_allow_for_session(struct policy *policy, const struct policy_scope *
 	policy_add_rule(policy, rule);
 }
 
+void policy_lend(struct policy *policy, const struct policy_scope *scope)
+{
+	struct policy_scope lent = *scope;
+	struct policy_rule *rule;
+
+	lent.mode = MODE_DEFAULT;
+	rule = always_rule(&lent, POLICY_DEFAULT, RULE_LENT);
+	policy_add_rule(policy, rule);
+}
+
+static bool rule_is_lent(const struct policy_rule *rule)
+{
+	return strcmp(rule->origin, RULE_LENT) == 0;
+}
+
+void policy_lend_end(struct policy *policy)
+{
+	policy_drop_rules(policy, rule_is_lent);
+}
+
 bool policy_session_helps(const struct policy_verdict *verdict)
 {
 	return verdict->priority < always_priority(POLICY_WORKSPACE);

@@ -660,13 +660,15 @@ static const struct policy_rule *exact_rule(const struct policy_line *line)
 	return NULL;
 }
 
-/* A question that the user has answered for the session, about this very line. Not one that a rule
- * above asks. */
+/* A question that the user has answered for the session, about this very line, or by a file that
+ * lends it, also where no one could be asked. Not one that a rule above asks. */
 static void settle_exact(const struct policy_line *line, struct outcome *outcome)
 {
 	const struct policy_rule *rule =
-		outcome->decision == POLICY_ASK ? exact_rule(line) : NULL;
+		outcome->decision != POLICY_ALLOW ? exact_rule(line) : NULL;
 
+	if (rule && outcome->decision == POLICY_DENY && strcmp(rule->origin, RULE_LENT) != 0)
+		rule = NULL;
 	for (size_t i = 0; i < line->count && rule; i++) {
 		const struct outcome *of = &line->units[i].outcome;
 

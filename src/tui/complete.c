@@ -368,7 +368,7 @@ static void add_agents(const struct agents *agents, json_t *resources)
 		if (!agents->at[i].disabled)
 			json_array_append_new(resources,
 			                      json_pack("{s:o, s:o}", "uri",
-			                                json_cstr(agents->at[i].name), "name",
+			                                json_cstr(agents->at[i].called), "name",
 			                                json_cstr(agents->at[i].description)));
 }
 

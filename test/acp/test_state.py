@@ -332,22 +332,33 @@ def skill(world, name, text):
     (folder / "SKILL.md").write_text("---\nname: %s\ndescription: Does %s.\n---\n%s\n" % (name, name, text))
 
 
-@pytest.mark.parametrize("yes", [True, False])
-def test_a_skill_is_a_command(world, yes):
+def test_a_skill_is_a_command(world):
     skill(world, "release-notes", "Group them by subject.")
     with world.fake([[text("Done.")]]) as server, Editor(world, server) as editor:
         session = editor.new()
         commands = editor.wait_update("available_commands_update")["availableCommands"]
         assert {"name": "release-notes", "description": "Does release-notes.",
                 "input": {"hint": "arguments"}} in commands
-        editor.on("session/request_permission", editor.choose("proceed_once" if yes else "cancel"))
         assert session.prompt("/release-notes of today")["stopReason"] == "end_turn"
-        assert len(server.requests) == yes
-        if yes:
-            said = json.dumps(server.requests[0].body["contents"])
-            assert "Group them by subject." in said and "of today" in said
-        else:
-            assert "declined" in session.said()
+        said = json.dumps(server.requests[0].body["contents"])
+        assert "Group them by subject." in said and "of today" in said
+
+
+def test_what_a_skill_allows_ends_with_its_prompt(world):
+    folder = world.home / ".claude/skills/make"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("---\ndescription: Makes.\nallowed-tools: Bash(touch:*)\n"
+                                     "model: gemini-2.5-flash-lite\n---\nMake.\n")
+    touch = [call("run_shell_command", {"command": "touch made"})]
+    with world.fake([touch, [text("Done.")], touch], append_only=False) as server, Editor(world, server) as editor:
+        session = editor.new()
+        editor.on("session/request_permission", editor.choose("cancel"))
+        assert session.prompt("/make")["stopReason"] == "end_turn"
+        assert (world.root / "made").exists()
+        (world.root / "made").unlink()
+        session.prompt("Make another one.")
+        assert not (world.root / "made").exists()
+    assert ["flash-lite" in request.path for request in server.requests] == [True, True, False]
 
 
 def test_todos_are_the_plan(world):

@@ -2,6 +2,7 @@
 """Sub-agents: found where they should be and nowhere else; each with a conversation, tools, a model and limits
 of its own; what they say is never their parent's."""
 import json
+import re
 import threading
 from pathlib import Path
 
@@ -25,14 +26,10 @@ def tools(body):
     return {tool["name"]: tool for group in body.get("tools", []) for tool in group.get("functionDeclarations", [])}
 
 
-def parameters(tool):
-    return tool.get("parameters") or tool["parametersJsonSchema"]
-
-
 def declared(done, i=0):
     """The agents that invoke_agent takes; None without the tool."""
     tool = tools(done.sent[i]).get("invoke_agent")
-    return tool and parameters(tool)["properties"]["agent_name"]["enum"]
+    return tool and re.findall(r"^- ([^\n]+?): ", tool["description"], re.MULTILINE)
 
 
 def system(body):
@@ -214,15 +211,23 @@ def test_a_projects_count_only_when_it_is_trusted(world):
     assert "fruit" not in declared(done)
 
 
-def test_the_later_place_counts_and_that_is_said(world):
+def test_the_later_place_of_one_owner_counts_and_the_users_comes_before_the_projects(world):
     for place in PLACES:
         put(world.home, "fruit", place=place, description="home " + place)
         put(world.root, "fruit", place=place, description="root " + place)
     put(world.root, "reviewer", description="another")
     done = world.run(HELLO, "-p", "x")
     description = tools(done.sent[0])["invoke_agent"]["description"]
-    assert "- fruit: root .gemini/agents\n" in description and "- reviewer: another\n" in description
-    assert done.err.count('The agent "fruit" of ') == 3 and "hasp's own" in done.err
+    assert "- fruit: home .gemini/agents\n" in description and "- project:fruit: root .gemini/agents\n" in description
+    assert "- reviewer: another\n" in description and "- hasp:reviewer: reads a change" in description
+    assert done.err.count('The agent "fruit" of ') == 2
+
+
+def test_folders_in_a_folder_of_agents_are_looked_into(world):
+    put(world.home, "pear", place=".claude/agents/fruit/green")
+    put(world.root, "plum", place=".claude/agents/fruit")
+    put(world.home, "no", place=".claude/agents/node_modules/x")
+    assert declared(world.run(HELLO, "-p", "x")) == sorted(["pear", "plum", *BUILT_IN])
 
 
 def test_what_is_wrong_is_said(world):

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 
 import pytest
 from fake_gemini import call, text
@@ -18,18 +19,17 @@ def put(top, name, description="Does it.", body="Do it.", place=".gemini/skills"
     return path
 
 
-def declared(done, i=0):
-    """The names that activate_skill takes; None without the tool."""
-    for group in done.sent[i]["tools"]:
-        for tool in group.get("functionDeclarations", []):
-            if tool["name"] == "activate_skill":
-                schema = tool.get("parameters") or tool["parametersJsonSchema"]
-                return schema["properties"]["name"]["enum"]
-    return None
-
-
 def system(done, i=0):
     return json.dumps(done.sent[i]["systemInstruction"])
+
+
+def declared(done, i=0):
+    """The names of skills that the model is offered; None without activate_skill."""
+    tools = [tool["name"] for group in done.sent[i]["tools"] for tool in group.get("functionDeclarations", [])]
+    said = "".join(part["text"] for part in done.sent[i]["systemInstruction"]["parts"])
+    listed = said.split("\n# Skills\n")[1].split("\n\n")[0] if "\n# Skills\n" in said else ""
+    names = re.findall(r"^- ([^\n]+?): ", listed, re.MULTILINE)
+    return names if "activate_skill" in tools else None
 
 
 @pytest.mark.rows_in_turn(3)
@@ -61,7 +61,7 @@ def test_one_is_the_prompt_by_its_name(world):
     path = put(world.home, "my notes", body="Read ref.md.")
     (path.parent / "ref.md").write_text("The word is MANGO.\n")
     done = world.run([[call("read_file", {"file_path": str(path.parent / "ref.md")})], [text("Done.")]],
-                     "-p", "/my-notes of today", "--allowed-tools", "activate_skill")
+                     "-p", "/my-notes of today")
     said = json.dumps(done.sent[0]["contents"])
     assert "Read ref.md." in said and "of today" in said and "MANGO" in done.results(1)[0]["content"]
 
@@ -97,13 +97,13 @@ def test_a_projects_count_only_when_it_is_trusted(world):
     assert "notes" not in system(done) and declared(done) is None
 
 
-def test_the_later_place_counts(world):
+def test_the_later_place_of_one_owner_counts_and_the_users_comes_before_the_projects(world):
     for i, place in enumerate(PLACES):
         put(world.home, "notes", "home %d" % i, place=place)
         put(world.root, "notes", "root %d" % i, place=place)
     done = world.run(HELLO, "-p", "x", "-y")
-    assert "notes: root 2 (" in system(done) and "root 1" not in system(done)
-    assert done.err.count("Skill conflict detected") == 5
+    assert "- notes: home 2 (" in system(done) and "- project:notes: root 2 (" in system(done)
+    assert "root 1" not in system(done) and done.err.count("Skill conflict detected") == 4
 
 
 def test_settings_leave_some_out(world):

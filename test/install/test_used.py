@@ -184,10 +184,11 @@ def test_its_skill_is_below_the_users(world):
     for folder in (world.home / ".gemini" / "skills" / "notes", world.extend() / "skills" / "notes"):
         folder.mkdir(parents=True)
         (folder / "SKILL.md").write_text("---\nname: notes\ndescription: In %s.\n---\nx\n" % folder.parent.parent.name)
-    (row,) = json.loads(world.command("skills", "list", "--json").out)
-    assert (row["from"], row["description"]) == ("user", "In .gemini.")
-    done = world.run(HELLO, "-p", "x")
-    assert "is overriding" in done.err
+    rows = json.loads(world.command("skills", "list", "--json").out)
+    extension = next(row["from"] for row in rows if row["from"] != "user").split()[1]
+    assert {row["name"]: row["description"] for row in rows} == {
+        "notes": "In .gemini.", extension + ":notes": "In %s." % extension}
+    assert world.run(HELLO, "-p", "x").err == ""
 
 
 def test_a_policy_of_it_allows_nothing(world):

@@ -244,8 +244,19 @@ enum call_missing {
 
 enum call_state { CALL_WAITING, CALL_RUNNING, CALL_ENDED };
 
+/* Who makes a call.  Those of the user's commands and of texts are no part of the conversation, and
+ * not recorded. */
+enum call_origin {
+	CALL_OF_MODEL,
+	CALL_OF_USER,
+	CALL_OF_ORDER, /* the user's words ask for this very call: that is the yes to it */
+	CALL_OF_TEXT,  /* a command's or skill's text says it: what is known to be harmless runs
+	                * where no one can be asked, too */
+};
+
 struct call {
 	struct agent *agent;
+	enum call_origin origin;
 	const char *id, *asked_name; /* as the model has them; borrowed from `part` */
 	const char *name;            /* the same, or of the tool that it means in hasp's words */
 	json_t *asked_args;          /* owned; where they are not `args` */

@@ -75,13 +75,15 @@ static void call_take_spelling(struct call *call)
 }
 
 /* `part`: of the reply, has to live as long as the call. */
-static void call_init(struct call *call, struct agent *agent, const json_t *part)
+static void call_init(struct call *call, struct agent *agent, const json_t *part,
+                      enum call_origin origin)
 {
 	const json_t *asked = part_get_call(part);
 	const json_t *args = json_object_get(asked, "args");
 
 	*call = (struct call){
 		.agent = agent,
+		.origin = origin,
 		.id = json_string_value(json_object_get(asked, "id")),
 		.name = json_string_value(json_object_get(asked, "name")),
 		.args = json_is_object(args) ? json_copy((json_t *)args) : json_object(),
@@ -422,7 +424,7 @@ static void call_report_end(struct call *call, uint64_t ms)
 	           took.ms - took.waited_ms, call->decision, call->result);
 	count_edit_of(call);
 	publish_result(call, display, ms);
-	if (!agent->options.record)
+	if (!agent->options.record || call->origin != CALL_OF_MODEL)
 		return;
 	pthread_mutex_lock(&agent->lock);
 	record_call(agent->options.record, call->id, call->asked_name,
@@ -681,14 +683,15 @@ static void refuse_rest(struct call_batch *batch)
 
 /* ---- a reply's calls --------------------------------------------------------------- */
 
-static size_t calls_collect(struct agent *agent, const json_t *content, struct call *calls)
+static size_t calls_collect(struct agent *agent, const json_t *content, enum call_origin origin,
+                            struct call *calls)
 {
 	size_t count = 0, i;
 	json_t *part;
 
 	json_array_foreach(json_object_get(content, "parts"), i, part)
 		if (part_get_call(part))
-			call_init(&calls[count++], agent, part);
+			call_init(&calls[count++], agent, part, origin);
 	return count;
 }
 
@@ -715,6 +718,8 @@ static void batch_summarize(struct call_batch *batch, size_t total, struct calls
 		if (call->fatal && !ret->fatal)
 			ret->fatal = call_error_text(call->result);
 		missing_note(call);
+		if (call->origin != CALL_OF_MODEL)
+			continue;
 		loop_check_call(batch->agent->loop, call->tool, call->name, call->args,
 		                call->result);
 	}
@@ -751,7 +756,8 @@ static void run_batch(struct call_batch *batch)
 	pthread_mutex_destroy(&batch->lock);
 }
 
-void calls_run(struct agent *agent, const json_t *content, struct calls_outcome *ret)
+void calls_run(struct agent *agent, const json_t *content, enum call_origin origin,
+               struct calls_outcome *ret)
 {
 	size_t total = content_call_count(content);
 	_cleanup_free_ struct call *calls = mem_alloc(total, sizeof(*calls));
@@ -760,7 +766,7 @@ void calls_run(struct agent *agent, const json_t *content, struct calls_outcome 
 	struct call_batch batch = { .agent = agent, .calls = calls, .order = order, .ended = done };
 
 	*ret = (struct calls_outcome){ 0 };
-	total = calls_collect(agent, content, calls);
+	total = calls_collect(agent, content, origin, calls);
 	batch.count = total < CALLS_MAX ? total : CALLS_MAX;
 	calls_mark_reply(agent, calls, batch.count);
 	for (size_t i = 0; i < batch.count; i++)

@@ -32,8 +32,9 @@ struct calls_outcome {
 /* Gives each call of a reply a unique id, where the model gave none or repeated one. */
 void calls_name(struct agent *agent, json_t *content);
 
-/* `content`: the model's message, after calls_name; it has calls. */
-void calls_run(struct agent *agent, const json_t *content, struct calls_outcome *ret);
+/* `content`: the model's message, or one like it, after calls_name; it has calls. */
+void calls_run(struct agent *agent, const json_t *content, enum call_origin origin,
+               struct calls_outcome *ret);
 
 /* ---- what a prompt lacked --------------------------------------------------------- */
 

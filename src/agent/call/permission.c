@@ -227,6 +227,40 @@ static void join_permitted(const struct call *call, const struct tool *tool,
 			join_permitted_path(call, subject, path, verdict);
 }
 
+/* Whether only hasp's defaults keep a call from being made without a question. */
+static bool is_kept_by_default(const struct call *call, const struct policy_verdict *verdict)
+{
+	return verdict->decision != POLICY_ALLOW && agent_mode(call->agent) != MODE_PLAN &&
+	       span_starts(span_str(verdict->rule), SPAN("default:"));
+}
+
+/* The policy's answer; of a call that the user ordered, a question of the defaults is answered by
+ * that. A text's command that they deny because no one can be asked is judged as if someone could:
+ * a question may become a permission, where the command is known to be harmless. */
+static void decide_in_scope(const struct call *call, const struct policy_call *subject,
+                            struct policy_verdict *ret)
+{
+	const struct policy *policy = call->agent->options.policy;
+	struct policy_call asked = *subject;
+	struct policy_verdict verdict;
+
+	policy_decide(policy, subject, ret);
+	if (!is_kept_by_default(call, ret))
+		return;
+	if (call->origin == CALL_OF_ORDER)
+		ret->decision = POLICY_ALLOW;
+	if (call->origin != CALL_OF_TEXT || subject->interactive)
+		return;
+	asked.interactive = true;
+	policy_decide(policy, &asked, &verdict);
+	if (verdict.decision == POLICY_ALLOW) {
+		policy_verdict_release(ret);
+		*ret = verdict;
+	} else {
+		policy_verdict_release(&verdict);
+	}
+}
+
 enum call_decision gate_decide(struct call *call, const struct tool *tool, const json_t *arguments)
 {
 	static const enum call_decision decisions[] = {
@@ -240,7 +274,7 @@ enum call_decision gate_decide(struct call *call, const struct tool *tool, const
 	changed = tool->changed && tool->changed(tool, &call->change);
 	if (call->has_verdict)
 		policy_verdict_release(&call->verdict);
-	policy_decide(call->agent->options.policy, &subject, &call->verdict);
+	decide_in_scope(call, &subject, &call->verdict);
 	path_rules_decide(&call->paths, tool, &subject, &call->verdict);
 	join_permitted(call, tool, &subject, &call->verdict);
 	call->has_verdict = true;

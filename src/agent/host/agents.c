@@ -16,18 +16,16 @@ struct agent_tool {
 	struct tool tool;   /* first */
 	struct host *host;
 	char *description;  /* owned */
-	char *schema;       /* owned */
 };
-
-enum { DESCRIPTIONS_MAX = LIMIT_AGENTS * (LIMIT_AGENT_DESCRIPTION + 256) };
 
 static const char description_head[] =
 	"Has an agent do a task in its own conversation, and returns its report. It knows only "
 	"the prompt: say all that it needs, and what to report. Agents called in one reply work "
 	"at the same time. Agents:\n";
 
-static const char isolated_note[] =
-	" (Works on a separate git branch, which its result names.)";
+static const char agent_arguments_schema[] =
+	"{\"type\": \"object\", \"required\": [\"agent_name\", \"prompt\"], \"properties\": {"
+	"\"agent_name\": {\"type\": \"string\"}, \"prompt\": {\"type\": \"string\"}}}";
 
 static const char agent_result_schema[] =
 	"{\"type\": \"object\", \"required\": [\"success\", \"agent\"], \"properties\": {"
@@ -45,9 +43,19 @@ static const struct agent_definition *agent_called(const struct tool *tool,
 	const struct agent_definition *definition =
 		name ? agents_find(own->host->agents, name) : NULL;
 
-	if (!definition)
-		err_set(err, ERR_INVALID_ARGUMENT, "Unknown agent: \"%.100s\"",
-		        name ? name : "");
+	const char *last = name;
+	_cleanup_free_ char *missing = NULL;
+
+	for (const char *at = name; at && *at; at++)
+		if (strchr(":.", *at))
+			last = at + 1;
+	/* Rules have seen the name as it is written. */
+	if (definition && strcmp(last, definition->name) != 0)
+		definition = NULL;
+	if (!definition) {
+		missing = agents_missing(own->host->agents, name ? name : "");
+		err_set(err, ERR_INVALID_ARGUMENT, "%s", missing);
+	}
 	return definition;
 }
 
@@ -90,36 +98,14 @@ static json_t *agent_call_run(struct session *session, const struct tool *tool,
 static void agent_tool_free(struct tool *tool)
 {
 	free(((struct agent_tool *)tool)->description);
-	free(((struct agent_tool *)tool)->schema);
 	free(tool);
-}
-
-static char *agent_schema(const struct agents *agents)
-{
-	json_auto_t *names = json_array(), *schema = NULL;
-	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
-
-	for (size_t i = 0; i < agents->count; i++)
-		if (!agents->at[i].disabled)
-			json_array_append_new(names, json_cstr(agents->at[i].name));
-	schema = json_pack("{s:s, s:[s, s], s:{s:{s:s, s:O}, s:{s:s}}}", "type", "object",
-	                   "required", "agent_name", "prompt", "properties", "agent_name", "type",
-	                   "string", "enum", names, "prompt", "type", "string");
-	json_print(&out, schema, 0);
-	return mem_dup(out.data, out.len);
 }
 
 static char *agents_description(const struct agents *agents)
 {
-	_cleanup_buf_ struct buf out = BUF_INIT(DESCRIPTIONS_MAX);
+	_cleanup_free_ char *list = agents_listed(agents);
 
-	buf_str(&out, description_head);
-	for (size_t i = 0; i < agents->count; i++)
-		if (!agents->at[i].disabled)
-			buf_printf(&out, "- %s: %s%s\n", agents->at[i].name,
-			           agents->at[i].description,
-			           agents->at[i].isolated ? isolated_note : "");
-	return mem_dup(out.data, out.len);
+	return mem_printf("%s%s", description_head, list);
 }
 
 /* What goes to them leaves the machine: the user is asked, unless a rule of theirs says more. */
@@ -138,7 +124,7 @@ void host_open_agents(struct host *host)
 	if (host->agents)
 		return;
 	host->agents = agents_discover(host->options.settings, host->options.local);
-	host_warn_all(host, host->agents->notices);
+	host_warn_changed(host, "agents", "hasp agents list", host->agents->notices);
 	host_guard_remote_agents(host);
 }
 
@@ -151,14 +137,13 @@ void host_add_agent_tool(struct host *host)
 		return;
 	own = mem_alloc(1, sizeof(*own));
 	own->host = host;
-	own->schema = agent_schema(host->agents);
 	own->description = agents_description(host->agents);
 	own->tool = (struct tool){
 		.info = &tool_infos[TOOL_INVOKE_AGENT],
 		.name = tool_name(TOOL_INVOKE_AGENT),
 		.title = "Agent",
 		.description = own->description,
-		.arguments_schema = own->schema,
+		.arguments_schema = agent_arguments_schema,
 		.result_schema = agent_result_schema,
 		.run_as = agent_call_run,
 		.preview = agent_preview,
@@ -211,6 +196,6 @@ json_t *host_mentioned_agent(const struct host *host, const char *name)
 		return NULL;
 	note = mem_printf("\n<system_note>\nThe user asks for the agent \"%s\": call "
 	                  "invoke_agent with it for what the prompt says.\n</system_note>\n",
-	                  definition->name);
+	                  definition->called);
 	return json_pack("{s:o}", "note", json_text(span_str(note)));
 }

@@ -275,7 +275,10 @@ bool host_prompt(struct host *host, struct span piped, struct span prompt,
 
 	host_begin(host);
 	ask_about_changed(host);
+	host->prompting = true;
 	ok = host_send(host, piped, prompt, outcome, err);
+	host->prompting = false;
+	host_lend_end(host);
 	host_end(host);
 	return ok;
 }

@@ -463,6 +463,27 @@ json_t *host_call(struct host *host, const char *name, json_t *arguments)
 	return result;
 }
 
+bool host_expand(struct host *host, struct expand_text *text, struct buf *out, bool *ret_used,
+                 char **ret_problem)
+{
+	bool ok;
+
+	host_begin(host);
+	ok = host_expand_here(host, text, out, ret_used, ret_problem);
+	host_end(host);
+	return ok;
+}
+
+json_t *host_call_ordered(struct host *host, const char *name, json_t *arguments)
+{
+	json_t *result;
+
+	host_begin(host);
+	result = agent_call_ordered(host->chat.agent, name, arguments);
+	host_end(host);
+	return result;
+}
+
 bool host_interrupt(struct host *host)
 {
 	bool busy;

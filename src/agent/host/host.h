@@ -27,6 +27,7 @@
 
 struct host;
 struct skills; /* catalog/skills.h */
+struct expand_text; /* agent/prompt/expand.h */
 struct agents; /* catalog/agents.h */
 struct tool_editor; /* tool/services.h */
 
@@ -268,6 +269,21 @@ bool host_add_tool(struct host *host, struct tool *tool, void (*release)(struct 
                    struct err *err);
 /* As agent_call. Can be interrupted like a prompt. */
 json_t *host_call(struct host *host, const char *name, json_t *arguments);
+/* As agent_call_ordered, likewise. */
+json_t *host_call_ordered(struct host *host, const char *name, json_t *arguments);
+
+/* What the file of a command or a skill that the user called asks for, until the next prompt has
+ * ended: the tools of "allowed-tools" (an array of words; NULL: none) run without a question where
+ * only hasp's defaults would ask; "model" (NULL: the session's) answers.  A word that cannot be
+ * followed lends nothing, a model that cannot be opened is a warning. */
+void host_lend(struct host *host, const json_t *allowed, const char *model);
+/* Ends that before: there will be no prompt. */
+void host_lend_end(struct host *host);
+/* Such a file's text with what its marks stand for (agent/prompt/expand.h); the caller sets
+ * `format`, `text`, `arguments`, `names` and `folder`.  Its calls are published.  *ret_problem is a
+ * sentence, for the caller to free.  Can be interrupted like a prompt. */
+bool host_expand(struct host *host, struct expand_text *text, struct buf *out, bool *ret_used,
+                 char **ret_problem);
 
 /* ---- while a prompt is running, from any thread ------------------------------- */
 

@@ -3,9 +3,16 @@
 #include "agent/host/private.h"
 
 #include "agent/setup/prepare.h"
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/sha256.h"
 #include "bus/bus.h"
 #include "data/json.h"
 #include "telemetry/telemetry.h"
+
+enum { NOTICES_SAID = 10 }; /* of those about files; more are listed elsewhere */
 
 void host_notice(struct host *host, enum severity severity, const char *message)
 {
@@ -30,6 +37,55 @@ void host_warn_all(struct host *host, const json_t *sentences)
 		if (text)
 			host_warn(host, text);
 	}
+}
+
+static void notices_keep(const char *path, const char *about, json_t *hash)
+{
+	struct err ignored = ERR_INIT;
+	_cleanup_lock_ char *lock = home_lock_file(path, &ignored);
+	json_auto_t *said = lock ? home_object_read(path, 2, &ignored) : NULL;
+
+	if (said && json_object_set(said, about, hash) == 0)
+		home_object_write(path, said, &ignored);
+}
+
+/* Whether these were not said last; from now on they were. */
+static bool notices_changed(const struct host *host, const char *about, const json_t *sentences)
+{
+	const char *folder = home_temp(host->home);
+	_cleanup_free_ char *path = folder ? path_join(folder, "hasp-notices.json") : NULL;
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	struct err ignored = ERR_INIT;
+	json_auto_t *said = NULL, *hash = NULL;
+	struct sha256 sum;
+
+	if (!path)
+		return true;
+	json_print(&text, sentences, 0);
+	sum = sha256_of(buf_view(&text));
+	hash = json_sha256(&sum);
+	said = home_object_read(path, 2, &ignored);
+	if (json_equal(json_object_get(said, about), hash))
+		return false;
+	notices_keep(path, about, hash);
+	return true;
+}
+
+void host_warn_changed(struct host *host, const char *about, const char *listed,
+                       const json_t *sentences)
+{
+	const size_t count = json_array_size(sentences);
+	_cleanup_free_ char *more = NULL;
+
+	if (!count || !notices_changed(host, about, sentences))
+		return;
+	for (size_t i = 0; i < count && i < NOTICES_SAID; i++)
+		host_warn(host, json_string_value(json_array_get(sentences, i)));
+	if (count <= NOTICES_SAID)
+		return;
+	more = mem_printf("%zu more warnings about %s: \"%s\" has all of them.",
+	                  count - NOTICES_SAID, about, listed);
+	host_warn(host, more);
 }
 
 void host_trouble(void *data, const struct err *err)

@@ -67,6 +67,9 @@ struct host {
 	struct recording *recording; /* of the models' answers; or NULL */
 	struct model *model;
 	enum model_thinking thinking; /* chosen in this session (host_set_model) */
+	bool model_lent;             /* another model answers this prompt alone (lend.c): */
+	struct model_choice choice_before; /* owned while it does; the choice that comes back */
+	bool prompting;              /* a prompt is under way: calls are the model's */
 	struct hooks *hooks;
 	struct record *a2a_record;   /* of the chat that was opened first, while it is there;
 	                              * with the lock */
@@ -150,6 +153,10 @@ void host_notice(struct host *host, enum severity severity, const char *message)
 void host_warn(struct host *host, const char *text);
 /* Each of the sentences as one: texts, or objects with a "message". */
 void host_warn_all(struct host *host, const json_t *sentences);
+/* The same about files that were found, once until they change: what was said last is kept for the
+ * project under `about` ("skills"). `listed` has all of them: "hasp skills list". */
+void host_warn_changed(struct host *host, const char *about, const char *listed,
+                       const json_t *sentences);
 /* An error for people, as record_options.trouble has it; `data` is the host. */
 void host_trouble(void *data, const struct err *err);
 /* As hooks_sources.ran: publishes it; `data` is the host. */
@@ -207,6 +214,17 @@ bool host_may_sample(void *data, const char *server);
  * has it.  While the server's tool is being called. */
 json_t *host_sample(struct host *host, const char *server, const char *identity,
                     const json_t *params, const struct cancel *cancel, struct err *err);
+
+/* ---- what commands and skills ask for (lend.c, switch.c) ------------------------- */
+
+/* The model of `words` answers until host_return_model; not while a prompt is under way.  Errors as
+ * of host_set_model. */
+bool host_lend_model(struct host *host, const char *words, struct err *err);
+/* As host_expand, between host_begin and host_end: on the thread of a call. */
+bool host_expand_here(struct host *host, struct expand_text *text, struct buf *out, bool *ret_used,
+                      char **ret_problem);
+/* The model that was comes back, if another was lent. */
+void host_return_model(struct host *host);
 
 /* ---- skills (skills.c) ---------------------------------------------------------- */
 

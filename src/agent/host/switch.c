@@ -7,9 +7,7 @@
 #include "audit/audit.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "model/choose.h"
 #include "model/model.h"
-#include "model/parameters.h"
 #include "telemetry/telemetry.h"
 #include "worker/job/interpreter.h"
 
@@ -52,65 +50,6 @@ static bool host_switch(struct host *host, const struct chat *chat, const char *
 	host->earlier[host->earlier_count++] = mem_steal(&before.services);
 	host_chat_release(&before);
 	return true;
-}
-
-/* ---- the model ------------------------------------------------------------------- */
-
-static void publish_model(struct host *host)
-{
-	json_auto_t *message = json_pack("{s:s, s:o}", "model", model_id(host->model), "window",
-	                                 json_size(model_context_tokens(host->model)));
-
-	if (host->choice.key_from)
-		json_object_set_new(message, "keyFrom", json_string(host->choice.key_from));
-	json_object_set_new(message, "effort", json_string(model_thinking_name(host->thinking)));
-	bus_publish(host->bus, BUS_MODEL, message);
-}
-
-void host_set_thinking(struct host *host, enum model_thinking thinking)
-{
-	const char *name = host->choice.options.name;
-
-	model_parameters_read(host->options.settings, name, name, NULL, &host->choice.parameters);
-	host->thinking = thinking;
-	if (thinking == MODEL_THINK_DEFAULT)
-		return;
-	host->choice.parameters.thinking = thinking;
-	host->choice.parameters.thinking_tokens = 0;
-}
-
-bool host_set_model(struct host *host, const char *words, enum model_thinking thinking,
-                    struct err *err)
-{
-	struct model_choice choice = { 0 };
-
-	if (!words) {
-		host_set_thinking(host, thinking);
-		publish_model(host);
-		return true;
-	}
-	if (!model_choose(host->options.settings, words, &choice, err))
-		return false;
-	choice.options.recording = host->recording;
-	choice.options.trace = host->options.trace;
-	choice.options.trace_data = host->options.data;
-	if (!model_replace(host->model, &choice.options, err)) {
-		model_choice_release(&choice);
-		return false;
-	}
-	model_choice_release(&host->choice);
-	host->choice = choice;
-	if (thinking != MODEL_THINK_DEFAULT)
-		host_set_thinking(host, thinking);
-	host_warn_all(host, host->choice.warnings);
-	agent_tools_added(host->chat.agent);
-	publish_model(host);
-	return true;
-}
-
-enum model_thinking host_thinking(const struct host *host)
-{
-	return host->thinking;
 }
 
 /* ---- what is allowed ------------------------------------------------------------- */

@@ -30,7 +30,7 @@ static json_t *agents_json(const struct agents *agents)
 
 	for (size_t i = 0; i < agents->count; i++) {
 		const struct agent_definition *one = &agents->at[i];
-		json_t *row = json_pack("{s:o, s:o, s:s, s:b}", "name", json_cstr(one->name),
+		json_t *row = json_pack("{s:o, s:o, s:s, s:b}", "name", json_cstr(one->called),
 		                        "description", json_cstr(one->description), "from",
 		                        agents_from_word(one->from), "enabled", !one->disabled);
 
@@ -58,7 +58,7 @@ static void put_agents(struct buf *out, const struct agents *agents, const struc
 		const struct agent_definition *one = &agents->at[i];
 
 		render_printf(out, "%s%s %s\n  Description: %s\n  Location:    ", i ? "\n" : "",
-		              one->name, one->disabled ? "[Disabled]" : "[Enabled]",
+		              one->called, one->disabled ? "[Disabled]" : "[Enabled]",
 		              one->description);
 		name_line(out, span_str(one->file ? one->file : "built-in"));
 		if (one->remote) {

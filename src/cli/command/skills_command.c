@@ -31,7 +31,7 @@
 #include "data/json.h"
 #include "install/install.h"
 
-enum { SKILLS_CONSENT_BYTES = 4 << 20, SKILL_FILES_SHOWN = 500 };
+enum { SKILLS_CONSENT_BYTES = 4 << 20, SKILL_FILES_SHOWN = 500, SKILLS_FOLDERS_MAX = 5000 };
 
 static const char *const skills_yes[] = { "y", "Y", "yes" };
 static const char skills_question[] =
@@ -429,7 +429,7 @@ static char *entry_find(const struct skills_target *target, const char *name)
 {
 	const int opened = target->folder < 0 ? -1 : fcntl(target->folder, F_DUPFD_CLOEXEC, 3);
 	char **names, *found = NULL;
-	const size_t count = door_names(opened, LIMIT_SKILLS * 4, &names);
+	const size_t count = door_names(opened, SKILLS_FOLDERS_MAX, &names);
 
 	for (size_t i = 0; i < count; i++)
 		if (!found && entry_is_skill(target, names[i], name))
@@ -477,14 +477,16 @@ static json_t *skills_json(const struct skills *skills)
 
 	for (size_t i = 0; i < skills->count; i++) {
 		const struct skill *skill = &skills->at[i];
-		_cleanup_free_ char *from = skill_from(skill);
+		_cleanup_free_ char *from = skill_from(skill), *notes = skill_notes(skill);
+		json_t *row = json_pack("{s:o, s:o, s:o, s:s, s:b}", "name",
+		                        json_cstr(skill->called), "description",
+		                        json_cstr(skill->description), "location",
+		                        json_name(skill->file), "from", from, "enabled",
+		                        !skill->disabled);
 
-		json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:s, s:b}", "name",
-		                                      json_cstr(skill->name), "description",
-		                                      json_cstr(skill->description), "location",
-		                                      json_name(skill->file), "from",
-		                                      from,
-		                                      "enabled", !skill->disabled));
+		if (notes)
+			json_object_set_new(row, "notes", json_cstr(notes));
+		json_array_append_new(list, row);
 	}
 	return list;
 }
@@ -495,10 +497,15 @@ static void put_skills(struct buf *out, const struct skills *skills)
 	buf_str(out, skills->count ? "Discovered Agent Skills:\n\n" : "No skills discovered.\n");
 	for (size_t i = 0; i < skills->count; i++) {
 		const struct skill *skill = &skills->at[i];
+		_cleanup_free_ char *notes = skill_notes(skill);
 
-		render_printf(out, "%s %s\n  Description: %s\n  Location:    ", skill->name,
+		render_printf(out, "%s %s\n  Description: %s\n  Location:    ", skill->called,
 		              skill->disabled ? "[Disabled]" : "[Enabled]", skill->description);
 		name_line(out, span_str(skill->file));
+		if (skill->extension)
+			render_printf(out, "\n  Source:      extension %s", skill->extension);
+		if (notes)
+			render_printf(out, "\n  Notes:       %s", notes);
 		buf_str(out, "\n\n");
 	}
 }

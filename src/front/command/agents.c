@@ -23,7 +23,7 @@ static void agents_list_part(struct command_call *call, bool disabled)
 		if (!any)
 			command_heading(call, disabled ? "Disabled Agents:" : "Available Agents:");
 		any = true;
-		command_term(call, one->name, 24, span_str(one->description),
+		command_term(call, one->called, 24, span_str(one->description),
 		             STYLE(disabled ? ROLE_DIM : ROLE_TEXT));
 	}
 }
@@ -31,12 +31,16 @@ static void agents_list_part(struct command_call *call, bool disabled)
 static void agents_list(struct command_call *call)
 {
 	const struct agents *agents = host_agents(call->context->host);
+	const json_t *notice;
+	size_t i;
 
 	if (!agents->count)
 		command_say(call, STYLE(ROLE_TEXT),
 		            "Agents are off: experimental.enableAgents is false.");
 	agents_list_part(call, false);
 	agents_list_part(call, true);
+	json_array_foreach(agents->notices, i, notice)
+		command_text(call, STYLE(ROLE_WARNING), json_span(notice));
 	if (agents->count)
 		command_say(call, STYLE(ROLE_DIM), "@NAME in a prompt asks for one.");
 	call->result->pager = agents->count > 10;
@@ -122,5 +126,6 @@ void command_complete_agents(struct command_completion *completion)
 
 	for (size_t i = 0; i < agents->count; i++)
 		if (agents->at[i].disabled == enable)
-			completion->add(completion, agents->at[i].name, agents->at[i].description);
+			completion->add(completion, agents->at[i].called,
+			                agents->at[i].description);
 }

@@ -91,21 +91,6 @@ const struct command_info *command_of(struct span line)
 
 /* ---- running --------------------------------------------------------------------- */
 
-/* Whether a custom command or a skill is what this name means. */
-static bool is_command_of_files(const struct command_context *context, struct span name)
-{
-	return custom_exists(context, command_name_taken_by_row, name) ||
-	       skill_command_exists(context, name);
-}
-
-/* Whether one of those or a prompt of a server is. */
-static bool is_users_command(const struct command_context *context, struct span name)
-{
-	return !command_name_taken_by_row(name) &&
-	       (is_command_of_files(context, name) ||
-	        prompts_exists(context, command_name_taken_by_row, name));
-}
-
 bool command_exists(const struct command_context *context, struct span line)
 {
 	struct span rest = span_trim(line);
@@ -114,7 +99,7 @@ bool command_exists(const struct command_context *context, struct span line)
 	const struct command_row *row = command_row_of(name);
 
 	return is && ((row && command_row_is(row, name)) || command_elsewhere_of(name) ||
-	              is_command_of_files(context, name));
+	              brought_kind_of(context, name) == BROUGHT_FILE);
 }
 
 static bool row_works(const struct command_row *row, struct span arguments)
@@ -129,9 +114,7 @@ bool command_is_slow(const struct command_context *context, struct span line)
 	_cleanup_command_line_ struct command_line read = { 0 };
 
 	command_line_read(line, &read);
-	if (!command_name_taken_by_row(read.name) &&
-	    !is_command_of_files(context, read.name) &&
-	    prompts_exists(context, command_name_taken_by_row, read.name))
+	if (brought_kind_of(context, read.name) == BROUGHT_PROMPT)
 		return true;
 	return read.row && (read.row->is.flags & COMMAND_SLOW ||
 	                    row_works(read.row, read.arguments));
@@ -150,7 +133,7 @@ bool command_waits(const struct command_context *context, struct span line)
 	if (!context->busy)
 		return false;
 	command_line_read(line, &read);
-	if (is_users_command(context, read.name))
+	if (brought_kind_of(context, read.name) != BROUGHT_NONE)
 		return true;
 	return read.row && forms_take(read.row->is.forms, read.arguments) &&
 	       row_is_idle(read.row, read.arguments);
@@ -198,13 +181,10 @@ void command_run(const struct command_context *context, struct span line,
 	command_line_read(line, &read);
 	name_of(&rest);
 	call.arguments = rest;
-	if (!command_name_taken_by_row(read.name) && !context->busy && context->host &&
-	    (custom_run(&call, command_name_taken_by_row, read.name, whole) ||
-	     skill_command_run(&call, read.name, whole) ||
-	     prompts_run(&call, command_name_taken_by_row, read.name)))
+	if (!context->busy && context->host && brought_run(&call, read.name, whole))
 		return;
 	call.arguments = read.arguments;
-	if (context->busy && is_users_command(context, read.name))
+	if (context->busy && brought_kind_of(context, read.name) != BROUGHT_NONE)
 		command_fail(&call, "/%.*s has to wait until hasp is done.", (int)read.name.len,
 		             read.name.data);
 	else if (read.row)
@@ -293,9 +273,7 @@ static void complete_names(struct completing *at)
 		if (command_is_for(at->of.context, command))
 			offer_candidate(at, text, command->name, command->help);
 	}
-	custom_each(at->of.context, command_name_taken_by_row, offer_custom, at);
-	skill_command_each(at->of.context, command_name_taken_by_row, offer_custom, at);
-	prompts_each(at->of.context, command_name_taken_by_row, offer_custom, at);
+	brought_each(at->of.context, offer_custom, at);
 	offer_other_names(at);
 }
 
@@ -338,10 +316,13 @@ void command_complete(const struct command_context *context, struct span line, s
 	}
 	command_line_read(at.of.before, &read);
 	at.of.before = span_trim(read.arguments);
-	if (read.row)
+	if (read.row) {
 		complete_arguments(&at, read.row);
-	else
-		prompts_complete(&at.of, command_name_taken_by_row, read.name);
+	} else {
+		json_auto_t *prompt = brought_prompt(context, read.name);
+
+		prompts_complete(&at.of, prompt);
+	}
 }
 
 /* As command_offer. */
@@ -382,9 +363,12 @@ json_t *command_asks_server(const struct command_context *context, struct span l
 	const struct span name = name_of(&rest);
 	const size_t at = name.len + 1;
 
+	json_auto_t *prompt = NULL;
+
 	if (!span_starts(head, SPAN("/")) || at >= head.len || command_row_of(name))
 		return NULL;
-	return prompts_asks(context, command_name_taken_by_row, name, head, at, ret_from);
+	prompt = brought_prompt(context, name);
+	return prompts_asks(prompt, head, at, ret_from);
 }
 
 void command_put_value(struct buf *out, struct span value)

@@ -20,9 +20,7 @@ static json_t *custom_names(const struct command_context *context)
 {
 	json_t *names = json_array();
 
-	custom_each(context, command_name_taken_by_row, add_custom_name, names);
-	skill_command_each(context, command_name_taken_by_row, add_custom_name, names);
-	prompts_each(context, command_name_taken_by_row, add_custom_name, names);
+	brought_each(context, add_custom_name, names);
 	return names;
 }
 
@@ -131,9 +129,7 @@ static size_t help_customs(struct command_call *call, struct span name)
 {
 	struct help_search search = { .call = call, .name = name };
 
-	custom_each(call->context, command_name_taken_by_row, help_custom, &search);
-	skill_command_each(call->context, command_name_taken_by_row, help_custom, &search);
-	prompts_each(call->context, command_name_taken_by_row, help_custom, &search);
+	brought_each(call->context, help_custom, &search);
 	return search.found;
 }
 

@@ -3,6 +3,8 @@
 #ifndef HASP_FRONT_COMMAND_PRIVATE_H
 #define HASP_FRONT_COMMAND_PRIVATE_H
 
+#include "catalog/commands.h"
+#include "catalog/names.h"
 #include "front/command/command.h"
 
 /* One run of a command. */
@@ -128,53 +130,78 @@ void command_ask(struct command_call *call, char *text, char *line);
 void command_choice(struct command_call *call, struct span label, struct span note, char *line,
                     bool chosen);
 
-/* ---- custom commands (custom.c) -------------------------------------------------- */
+/* ---- what files and servers offer (offers.c) -------------------------------------- */
 
-/* Whether a built-in command has this name. */
-typedef bool custom_taken(struct span name);
+/* One custom command, skill, or prompt of a server. */
+struct slash_offer {
+	char *name;         /* owned; without its owner */
+	char *owner;        /* owned; "user", "project", an extension, a server */
+	const char *kind;   /* static; as catalog_name.kind, or NULL */
+	enum catalog_rank of;
+	const char *called; /* borrowed from the offers: what is shown and typed; NULL: another has
+	                     * every name of it */
+	char *about, *from; /* owned; for people; of a custom command NULL until
+	                     * custom_offer_describe */
+	const struct custom_command *custom; /* borrowed from the offers; NULL: it is none */
+	char *target;       /* owned; a skill's name; NULL: it is none */
+	json_t *prompt;     /* owned; a server's; NULL: it is none */
+	void (*run)(struct command_call *call, const struct slash_offer *offer, struct span line);
+	size_t place;       /* of one rank, the first comes first */
+};
+
+struct slash_offers {
+	struct slash_offer *at;      /* owned; in the order of their ranks */
+	size_t count, cap;
+	struct catalog_name *names;  /* owned; theirs */
+	struct custom_commands customs;
+};
+
+/* Puts them into their order, and names them: once all are there. */
+void offers_name(struct slash_offers *offers);
+/* Frees all of it. */
+void offers_release(struct slash_offers *offers);
+/* Takes what `offer` has. */
+void offer_add(struct slash_offers *offers, const struct slash_offer *offer);
+/* The one of this name; NULL: none. *ret_several (may be NULL): those that could be meant, "a:fix,
+ * b:fix", for the caller to free; untouched otherwise. */
+const struct slash_offer *offer_find(const struct slash_offers *offers, struct span name,
+                                     char **ret_several);
+
+/* ---- the same of all that is there (brought.c) ------------------------------------ */
+
 /* `from`: where it comes from, for people ("~/.gemini/commands/x.toml"). */
-typedef void custom_one(void *data, const char *name, const char *description,
-                        const char *from);
+typedef void offer_one(void *data, const char *name, const char *description, const char *from);
+/* Calls `one` with each that can be read and has a name. */
+void brought_each(const struct command_context *context, offer_one *one, void *data);
+/* What has this name: nothing, a file of the user's (or several have it), or a prompt of a
+ * server. */
+enum brought_kind { BROUGHT_NONE, BROUGHT_FILE, BROUGHT_PROMPT };
+enum brought_kind brought_kind_of(const struct command_context *context, struct span name);
+/* The server's prompt of this name, a new reference; NULL: there is none. */
+json_t *brought_prompt(const struct command_context *context, struct span name);
+/* Runs what has this name; where several have it, the call fails and names them. False: nothing
+ * has. */
+bool brought_run(struct command_call *call, struct span name, struct span line);
 
-/* Runs the custom command of this name, the call's arguments being what stood behind it. False:
- * there is none. */
-bool custom_run(struct command_call *call, custom_taken *taken, struct span name,
-                struct span line);
-/* Whether there is one. */
-bool custom_exists(const struct command_context *context, custom_taken *taken,
-                   struct span name);
-/* Calls `one` with each that can be read. */
-void custom_each(const struct command_context *context, custom_taken *taken, custom_one *one,
-                 void *data);
+/* ---- what each kind adds (custom.c, skills.c, prompts.c) -------------------------- */
 
-/* ---- skills (skills.c): likewise, behind all rows and custom commands ------------ */
-
-/* Hands the skill of this name to the model. False: there is none. */
-bool skill_command_run(struct command_call *call, struct span name, struct span line);
-/* Whether there is one. */
-bool skill_command_exists(const struct command_context *context, struct span name);
-/* Calls `one` with each that can be typed. */
-void skill_command_each(const struct command_context *context, custom_taken *taken,
-                        custom_one *one, void *data);
-
-/* ---- prompts of MCP servers (prompts.c): likewise -------------------------------- */
-
-/* Runs the prompt of this name; false: there is none. */
-bool prompts_run(struct command_call *call, custom_taken *taken, struct span name);
-/* Of servers that have been asked, or are known from last time. */
-bool prompts_exists(const struct command_context *context, custom_taken *taken,
-                          struct span name);
-/* Calls `one` with each. */
-void prompts_each(const struct command_context *context, custom_taken *taken,
-                  custom_one *one, void *data);
+/* Those that there are now; their files are not read yet. */
+void custom_offers_add(const struct command_context *context, struct slash_offers *offers);
+/* Reads what it says of itself; false: its file cannot be read. */
+bool custom_offer_describe(const struct command_context *context, struct slash_offer *offer);
+/* Skills that the user may call. */
+void skill_offers_add(const struct command_context *context, struct slash_offers *offers);
+/* Prompts of servers that have been asked, or are known from last time. */
+void prompt_offers_add(const struct command_context *context, bool wait,
+                       struct slash_offers *offers);
+/* An agent has done what /NAME asks for: the model gets its report, and passes it on. */
+void command_send_report(struct command_call *call, const char *name, struct span report);
 
 /* Offers the names of its arguments, "--NAME=". */
-void prompts_complete(struct command_completion *completion, custom_taken *taken,
-                      struct span name);
+void prompts_complete(struct command_completion *completion, const json_t *prompt);
 /* What its server can be asked about the argument at the end of `line`, whose arguments begin at
  * `at`; as command_asks_server. */
-json_t *prompts_asks(const struct command_context *context, custom_taken *taken, struct span name,
-                     struct span line, size_t at, size_t *ret_from);
+json_t *prompts_asks(const json_t *prompt, struct span line, size_t at, size_t *ret_from);
 /* Appends a value as it is typed. */
 void prompts_put_value(struct buf *out, struct span value);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prompts of MCP servers as commands: /NAME --argument="value" ..., or values in their order. A
- * name that is a built-in or custom command's, or another server's, is SERVER.NAME. */
+/* Prompts of MCP servers as commands: /NAME --argument="value" ..., or values in their order. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,78 +16,6 @@ static const char *prompt_member(const json_t *prompt, const char *name)
 	const char *text = json_string_value(json_object_get(prompt, name));
 
 	return text ? text : "";
-}
-
-/* ---- names ---- */
-
-static bool is_shared_name(const json_t *prompts, const json_t *prompt)
-{
-	const char *typed = prompt_member(prompt, "typed");
-	const json_t *other;
-	size_t i;
-
-	json_array_foreach((json_t *)prompts, i, other)
-		if (other != prompt && !strcasecmp(prompt_member(other, "typed"), typed))
-			return true;
-	return false;
-}
-
-/* The caller frees. */
-static char *prompt_command_name(const struct command_context *context, custom_taken *taken,
-                                 const json_t *prompts, const json_t *prompt)
-{
-	const char *typed = prompt_member(prompt, "typed");
-
-	if (taken(span_str(typed)) || custom_exists(context, taken, span_str(typed)) ||
-	    skill_command_exists(context, span_str(typed)) ||
-	    is_shared_name(prompts, prompt))
-		return mem_printf("%s.%s", prompt_member(prompt, "prefix"), typed);
-	return mem_strdup(typed);
-}
-
-/* A new reference; NULL: there is none. */
-static json_t *find_server_prompt(const struct command_context *context, custom_taken *taken,
-                                  struct span name, bool wait)
-{
-	json_auto_t *prompts = host_server_prompts(context->host, wait);
-	json_t *prompt;
-	size_t i;
-
-	json_array_foreach(prompts, i, prompt) {
-		_cleanup_free_ char *own = prompt_command_name(context, taken, prompts, prompt);
-
-		if (command_word_is(name, own))
-			return json_incref(prompt);
-	}
-	return NULL;
-}
-
-bool prompts_exists(const struct command_context *context, custom_taken *taken,
-                          struct span name)
-{
-	json_auto_t *found = context->host ? find_server_prompt(context, taken, name, false) : NULL;
-
-	return found != NULL;
-}
-
-void prompts_each(const struct command_context *context, custom_taken *taken,
-                  custom_one *one, void *data)
-{
-	json_auto_t *prompts = context->host ? host_server_prompts(context->host, false) : NULL;
-	json_t *prompt;
-	size_t i;
-
-	json_array_foreach(prompts, i, prompt) {
-		_cleanup_free_ char *name = prompt_command_name(context, taken, prompts, prompt);
-		const char *about = prompt_member(prompt, "description");
-		_cleanup_free_ char *short_text = command_short_text(
-			*about ? about : "A prompt of an MCP server");
-
-		_cleanup_free_ char *from = mem_printf("MCP server %s",
-		                                       prompt_member(prompt, "server"));
-
-		one(data, name, short_text, from);
-	}
 }
 
 /* ---- arguments ---- */
@@ -264,11 +191,8 @@ static void typed_arguments_release(struct typed_arguments *typed)
 	free(typed->name);
 }
 
-json_t *prompts_asks(const struct command_context *context, custom_taken *taken, struct span name,
-                     struct span line, size_t at, size_t *ret_from)
+json_t *prompts_asks(const json_t *prompt, struct span line, size_t at, size_t *ret_from)
 {
-	json_auto_t *prompt =
-		context->host ? find_server_prompt(context, taken, name, false) : NULL;
 	const json_t *declared = json_object_get(prompt, "arguments");
 	struct typed_arguments typed;
 	const char *argument;
@@ -315,12 +239,8 @@ void prompts_put_value(struct buf *out, struct span value)
 	buf_char(out, '"');
 }
 
-void prompts_complete(struct command_completion *completion, custom_taken *taken,
-                      struct span name)
+void prompts_complete(struct command_completion *completion, const json_t *prompt)
 {
-	const struct command_context *context = completion->context;
-	json_auto_t *prompt =
-		context->host ? find_server_prompt(context, taken, name, false) : NULL;
 	const json_t *argument;
 	size_t i;
 
@@ -373,25 +293,23 @@ static void prompt_help(struct command_call *call, const json_t *prompt)
 	}
 }
 
-bool prompts_run(struct command_call *call, custom_taken *taken, struct span name)
+static void prompt_offer_run(struct command_call *call, const struct slash_offer *offer,
+                             struct span line)
 {
 	const struct command_context *context = call->context;
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
-	json_auto_t *prompt = find_server_prompt(context, taken, name, false);
+	const json_t *prompt = offer->prompt;
 	json_auto_t *arguments = NULL;
 	struct err err = ERR_INIT;
 
-	if (!prompt && context->waits)
-		prompt = find_server_prompt(context, taken, name, true);
-	if (!prompt)
-		return false;
+	(void)line;
 	if (command_word_is(span_trim(call->arguments), "help")) {
 		prompt_help(call, prompt);
-		return true;
+		return;
 	}
 	arguments = prompt_arguments(call, prompt);
 	if (!arguments)
-		return true;
+		return;
 	if (host_server_prompt(context->host, prompt_member(prompt, "server"),
 	                       prompt_member(prompt, "name"), arguments, &out, &err)) {
 		call->result->plain = true;
@@ -399,5 +317,26 @@ bool prompts_run(struct command_call *call, custom_taken *taken, struct span nam
 	} else {
 		command_fail(call, "%s", err.message);
 	}
-	return true;
+}
+
+void prompt_offers_add(const struct command_context *context, bool wait,
+                       struct slash_offers *offers)
+{
+	json_auto_t *prompts = context->host ? host_server_prompts(context->host, wait) : NULL;
+	json_t *prompt;
+	size_t i;
+
+	json_array_foreach(prompts, i, prompt) {
+		const char *about = prompt_member(prompt, "description");
+		struct slash_offer offer = {
+			.name = mem_strdup(prompt_member(prompt, "typed")),
+			.owner = mem_strdup(prompt_member(prompt, "prefix")),
+			.kind = "prompt", .of = CATALOG_OTHERS,
+			.about = command_short_text(*about ? about : "A prompt of an MCP server"),
+			.from = mem_printf("MCP server %s", prompt_member(prompt, "server")),
+			.prompt = json_incref(prompt), .run = prompt_offer_run,
+		};
+
+		offer_add(offers, &offer);
+	}
 }

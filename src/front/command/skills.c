@@ -13,6 +13,16 @@
 
 /* ---- what there is --------------------------------------------------------------- */
 
+/* Whose it is, and what its file asks for. */
+static void skills_list_notes(struct command_call *call, const struct skill *skill)
+{
+	_cleanup_free_ char *from = skill_from(skill), *notes = skill_notes(skill);
+	_cleanup_free_ char *text = mem_printf("%s%s%s", from, notes ? "; " : "",
+	                                       notes ? notes : "");
+
+	command_term(call, "", 24, span_str(text), STYLE(ROLE_DIM));
+}
+
 /* Those that are disabled, or those that are not. */
 static void skills_list_part(struct command_call *call, bool disabled, bool describe)
 {
@@ -28,8 +38,10 @@ static void skills_list_part(struct command_call *call, bool disabled, bool desc
 			command_heading(call, disabled ? "Disabled Skills:" :
 			                                 "Available Agent Skills:");
 		any = true;
-		command_term(call, skill->name, 24, span_str(describe ? skill->description : ""),
+		command_term(call, skill->called, 24, span_str(describe ? skill->description : ""),
 		             STYLE(disabled ? ROLE_DIM : ROLE_TEXT));
+		if (describe)
+			skills_list_notes(call, skill);
 	}
 }
 
@@ -39,6 +51,8 @@ static void skills_list(struct command_call *call)
 	const struct skills *skills = host_facts(call->context->host).skills;
 	bool describe = true;
 	struct span word;
+	const json_t *notice;
+	size_t i;
 
 	while ((word = command_word(&call->arguments)).len)
 		describe = describe && !command_word_is(word, "nodesc") &&
@@ -49,6 +63,8 @@ static void skills_list(struct command_call *call)
 		            "/skills reload reads them again.");
 	skills_list_part(call, false, describe);
 	skills_list_part(call, true, describe);
+	json_array_foreach(skills->notices, i, notice)
+		command_text(call, STYLE(ROLE_WARNING), json_span(notice));
 	call->result->pager = skills->count > 10;
 }
 
@@ -119,12 +135,12 @@ static json_t *skills_names(const struct host *host)
 
 	for (size_t i = 0; i < skills->count; i++)
 		if (!skills->at[i].disabled)
-			json_object_set_new(names, skills->at[i].name, json_true());
+			json_object_set_new(names, skills->at[i].called, json_true());
 	return names;
 }
 
 /* How many of `names` the others do not have. */
-static size_t skills_missing(json_t *names, const json_t *others)
+static size_t names_not_among(json_t *names, const json_t *others)
 {
 	size_t count = 0;
 	const char *name;
@@ -148,8 +164,8 @@ static void skills_reload(struct command_call *call)
 		return;
 	}
 	after = skills_names(call->context->host);
-	added = skills_missing(after, before);
-	removed = skills_missing(before, after);
+	added = names_not_among(after, before);
+	removed = names_not_among(before, after);
 	command_say(call, STYLE(ROLE_TEXT), "Agent skills reloaded successfully.");
 	if (added)
 		command_say(call, STYLE(ROLE_TEXT), "%zu newly available skill%s.", added,
@@ -204,7 +220,7 @@ void command_complete_skills(struct command_completion *completion)
 	if (action && !before.len) {
 		for (size_t i = 0; i < skills->count; i++)
 			if (skills->at[i].disabled == (action->run == skills_enable))
-				completion->add(completion, skills->at[i].name,
+				completion->add(completion, skills->at[i].called,
 				                skills->at[i].description);
 	} else if (span_ends(before, SPAN("--scope"))) {
 		completion->add(completion, "user", "Your settings");
@@ -216,106 +232,91 @@ void command_complete_skills(struct command_completion *completion)
 
 /* ---- a skill as a command ----------------------------------------------------------- */
 
-/* What is typed behind the slash: blanks are "-". The caller frees; NULL: it is disabled, cannot be
- * typed, or a row has its name. */
-static char *skill_command_name(const struct skill *skill)
+/* Its name as it is typed: blanks are "-". The caller frees; NULL: it is disabled, is the model's
+ * alone, or cannot be typed. */
+static char *skill_typed_name(const struct skill *skill)
 {
-	_cleanup_free_ char *name = skill->disabled ? NULL : mem_strdup(skill->name);
-	const struct command_row *row;
+	_cleanup_free_ char *name = skill->disabled || skill->models_alone ?
+	                            NULL : mem_strdup(skill->name);
 
-	if (!name)
-		return NULL;
-	for (char *at = name; *at; at++) {
+	for (char *at = name; at && *at; at++) {
 		if (*at == ' ')
 			*at = '-';
 		if (!isalnum((unsigned char)*at) && !strchr("_-.", *at))
 			return NULL;
 	}
-	row = command_row_of(span_str(name));
-	return row && command_row_is(row, span_str(name)) ? NULL : mem_steal(&name);
+	return mem_steal(&name);
 }
 
-/* The name of the skill that has this command's, in *ret, which the caller frees. */
-static bool skill_command_find(const struct command_context *context, struct span name,
-                               char **ret)
+void command_send_report(struct command_call *call, const char *name, struct span report)
+{
+	command_then(call, COMMAND_SEND,
+	             mem_printf("<report of=\"%s\">\n%.*s\n</report>\n\nThe user called /%s, "
+	                        "which an agent has done; this is its report. Tell the user what "
+	                        "it says.",
+	                        name, (int)report.len, report.data ? report.data : "", name));
+}
+
+/* A call of activate_skill that the user orders; what it returns is the prompt. */
+static void skill_offer_run(struct command_call *call, const struct slash_offer *offer,
+                            struct span line)
+{
+	struct host *host = call->context->host;
+	json_auto_t *arguments = json_pack("{s:s, s:o}", "name", offer->target, "arguments",
+	                                   json_text(call->arguments));
+	json_auto_t *result = host_call_ordered(host, tool_name(TOOL_ACTIVATE_SKILL), arguments);
+	const struct skill *skill = skills_find(host_facts(host).skills, offer->target);
+	const struct span output = json_span(json_object_get(result, "output"));
+
+	if (!json_object_get(result, "skill")) {
+		host_lend_end(host);
+		command_fail(call, "%s", json_string_value(json_object_get(result, "message")));
+		return;
+	}
+	call->result->plain = true;
+	call->result->shown = mem_dup(line.data, line.len);
+	if (skill && skill->agent)
+		command_send_report(call, offer->called, output);
+	else if (call->arguments.len)
+		command_then(call, COMMAND_SEND,
+		             mem_printf("%.*s\n\n%.*s", (int)output.len, output.data,
+		                        (int)call->arguments.len, call->arguments.data));
+	else
+		command_then(call, COMMAND_SEND,
+		             mem_printf("%.*s\n\nUse the skill %s.", (int)output.len,
+		                        output.data, offer->target));
+}
+
+void skill_offers_add(const struct command_context *context, struct slash_offers *offers)
 {
 	struct skills *own = context->host ? NULL : skills_discover(context->settings,
 	                                                            context->local);
 	const struct skills *skills = own ? own : host_facts(context->host).skills;
-	bool found = false;
 
-	for (size_t i = 0; i < skills->count && !found; i++) {
-		_cleanup_free_ char *typed = skill_command_name(&skills->at[i]);
-
-		found = typed && command_word_is(name, typed);
-		if (found)
-			*ret = mem_strdup(skills->at[i].name);
-	}
-	skills_free(own);
-	return found;
-}
-
-bool skill_command_exists(const struct command_context *context, struct span name)
-{
-	_cleanup_free_ char *skill = NULL;
-
-	return skill_command_find(context, name, &skill);
-}
-
-/* A call of activate_skill like the model's own; what it returns is the prompt. */
-bool skill_command_run(struct command_call *call, struct span name, struct span line)
-{
-	_cleanup_free_ char *skill = NULL, *text = NULL;
-	json_auto_t *arguments = NULL, *result = NULL;
-	struct span output;
-
-	if (!skill_command_find(call->context, name, &skill))
-		return false;
-	arguments = json_pack("{s:s}", "name", skill);
-	result = host_call(call->context->host, tool_name(TOOL_ACTIVATE_SKILL), arguments);
-	output = json_span(json_object_get(result, "output"));
-	if (!output.len) {
-		command_fail(call, "%s", json_string_value(json_object_get(result, "message")));
-		return true;
-	}
-	if (call->arguments.len)
-		text = mem_printf("%.*s\n\n%.*s", (int)output.len, output.data,
-		                  (int)call->arguments.len, call->arguments.data);
-	else
-		text = mem_printf("%.*s\n\nUse the skill %s.", (int)output.len, output.data,
-		                  skill);
-	call->result->plain = true;
-	call->result->shown = mem_dup(line.data, line.len);
-	command_then(call, COMMAND_SEND, mem_steal(&text));
-	return true;
-}
-
-/* As custom_one. */
-static void skill_note_custom(void *data, const char *name, const char *description,
-                              const char *from)
-{
-	(void)description;
-	(void)from;
-	json_object_set_new(data, name, json_true());
-}
-
-void skill_command_each(const struct command_context *context, custom_taken *taken,
-                        custom_one *one, void *data)
-{
-	const struct skills *skills = context->host ? host_facts(context->host).skills : NULL;
-	json_auto_t *customs = json_object();
-
-	if (skills && skills->count)
-		custom_each(context, taken, skill_note_custom, customs);
-	for (size_t i = 0; skills && i < skills->count; i++) {
+	for (size_t i = 0; i < skills->count; i++) {
 		const struct skill *skill = &skills->at[i];
-		_cleanup_free_ char *typed = skill_command_name(skill);
-		_cleanup_free_ char *from = skill_from(skill), *about = NULL, *where = NULL;
+		_cleanup_free_ char *typed = skill_typed_name(skill);
+		_cleanup_free_ char *about = NULL, *from = NULL;
+		struct slash_offer offer = { .run = skill_offer_run };
+		const struct command_row *row;
 
-		if (!typed || json_object_get(customs, typed))
+		if (!typed)
 			continue;
 		about = command_short_text(skill->description);
-		where = mem_printf("Skill of the %s", from);
-		one(data, typed, about, where);
+		from = skill_from(skill);
+		offer.of = skill->extension ? CATALOG_OTHERS :
+		           skill->project   ? CATALOG_PROJECT : CATALOG_USER;
+		/* A row that yields does so to commands alone. */
+		row = command_row_of(span_str(typed));
+		offer.name = row && command_row_is(row, span_str(typed)) ?
+		             mem_printf("%s:%s", skill->owner, typed) : mem_strdup(typed);
+		offer.owner = mem_strdup(skill->owner);
+		offer.kind = "skill";
+		offer.about = mem_printf("%s%s%s", about, skill->hint ? "  " : "",
+		                         skill->hint ? skill->hint : "");
+		offer.from = mem_printf("Skill of the %s", from);
+		offer.target = mem_strdup(skill->called);
+		offer_add(offers, &offer);
 	}
+	skills_free(own);
 }

@@ -147,9 +147,11 @@ static void custom_commands_are_expanded(void **state)
 	bench->of.mode = MODE_YOLO;
 	open_host(bench, nothing);
 	must_send(bench, "/git:fix_it the build", "Fix: the build.");
+	must_send(bench, "/plain", "Do.");
 	must_send(bench, "/user.plain", "Do.");
 	must_send(bench, "/user.plain  now ", "Do.\n\n/user.plain  now");
 	must_send(bench, "/workspace.plain", "Theirs.");
+	must_send(bench, "/project:plain", "Theirs.");
 	must_send(bench, "/user.help", "Own.");
 	/* What is put in is one word for the shell, and nothing in it is run. */
 	must_send(bench, "/run a'b; $(touch made)", "A a'b; $(touch made){} B a'b; $(touch made) "
@@ -191,6 +193,7 @@ static void commands_of_claude_code_are_expanded(void **state)
 	must_send(bench, "/user.help", "Own.");
 	must_send(bench, "/both", "Gemini's.");
 	must_send(bench, "/claude.both", "Claude's.");
+	must_send(bench, "/claude:both", "Claude's.");
 	/* What was typed stays words, whatever quotes stand around it, and nothing of it is run. */
 	must_send(bench, "/run a;b $(touch${IFS}made)",
 	          "A [a;b][$(touch${IFS}made)][<a;b $(touch${IFS}made)>][$(touch${IFS}made)] "

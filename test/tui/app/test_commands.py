@@ -85,10 +85,9 @@ def test_an_agent_is_completed_behind_an_at_and_known_when_it_is_found(world):
             path.write_text("---\nname: fruit\ndescription: Does fruit.\n---\nDo it.\n")
             hasp.type("/agents reload").key("enter").wait("Agents reloaded successfully: 5.")
             hasp.type("@fruit go").key("enter").wait("Second.")
-    declared = [tool["parametersJsonSchema"]["properties"]["agent_name"]["enum"]
-                for request in server.requests for group in request.body["tools"]
+    declared = [tool["description"] for request in server.requests for group in request.body["tools"]
                 for tool in group["functionDeclarations"] if tool["name"] == "invoke_agent"]
-    assert "fruit" not in declared[0] and "fruit" in declared[-1]
+    assert "- fruit: " not in declared[0] and "- fruit: " in declared[-1]
     assert 'the agent "fruit"' in str(server.requests[-1].body["contents"][-1])
 
 
@@ -99,8 +98,7 @@ def test_the_model_is_told_of_skills_that_come_and_go(world):
         path.write_text("---\nname: %s\ndescription: Does %s.\n---\nDo it.\n" % (name, name))
 
     def offered(request):
-        return [tool["parametersJsonSchema"]["properties"]["name"]["enum"]
-                for group in request.body["tools"] for tool in group["functionDeclarations"]
+        return [tool["name"] for group in request.body["tools"] for tool in group["functionDeclarations"]
                 if tool["name"] == "activate_skill"]
 
     put("one")
@@ -115,7 +113,7 @@ def test_the_model_is_told_of_skills_that_come_and_go(world):
             hasp.type("/skills disable two").key("enter").wait('"two" disabled by adding it')
             hasp.type("c").key("enter").wait("Third.")
     last = [str(request.body["contents"][-1]) for request in server.requests]
-    assert [offered(request) for request in server.requests] == [[["one"]], [["one", "two"]], []]
+    assert [offered(request) for request in server.requests] == [["activate_skill"], ["activate_skill"], []]
     assert "The skills have changed" not in last[0]
     assert "The skills have changed" in last[1] and "- two: Does two." in last[1]
     assert "There are no skills now" in last[2]
