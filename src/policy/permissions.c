@@ -14,7 +14,8 @@
 #include "data/json.h"
 #include "policy/rule.h"
 
-enum { ENTRY_SHOWN = 200 };
+/* STARS_MAX: each may cost a search over the text again. */
+enum { ENTRY_SHOWN = 200, STARS_MAX = 10 };
 
 /* One entry that is being read. */
 struct permission {
@@ -28,15 +29,21 @@ struct permission {
 
 /* ---- what is said, and where a rule stands ---------------------------------------- */
 
-/* For people and models: without what a terminal obeys, and not too long. */
+/* What a terminal obeys. */
+static void without_controls(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = '?';
+}
+
+/* For people and models, and not too long. */
 static char *shown_entry(const char *entry)
 {
 	json_t *text = json_text(span_head(span_str(entry), ENTRY_SHOWN));
 	char *shown = mem_strdup(json_string_value(text));
 
-	for (char *c = shown; *c; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '?';
+	without_controls(shown);
 	json_decref(text);
 	return shown;
 }
@@ -52,6 +59,7 @@ void policy_complain(const struct permission_place *place, unsigned line, const 
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
+	without_controls(message);
 	json_array_append_new(place->problems, json_pack(
 		"{s:o, s:i, s:s, s:o}", "file", json_text(span_str(place->file)), "line", (int)line,
 		"kind", kind, "message", json_text(span_str(message))));
@@ -74,7 +82,7 @@ static void not_used(const struct permission *permission, const char *why)
 	policy_complain(permission->place, permission->line,
 	                   permission->decision == POLICY_ALLOW ? OTHERS_UNUSED : OTHERS_LOST,
 	                   "%s is not used: %s%s %s", permission->shown, why,
-	                   span_ends(span_str(why), SPAN("?")) ? "" : ".",
+	                   strchr("?.", why[strlen(why) - 1]) ? "" : ".",
 	                   consequence(permission));
 }
 
@@ -169,6 +177,8 @@ bool rule_take_command(struct policy_rule *rule, struct span text, enum command_
 	text = span_trim(text);
 	if (!text.len || span_eq(text, SPAN("*")) || span_eq(text, SPAN(":*")))
 		return true;
+	if (stars_in(text) > STARS_MAX)
+		return err_set(err, ERR_TOO_LARGE, "it has more than %d \"*\".", STARS_MAX);
 	if ((span_ends(text, SPAN(":*")) || span_ends(text, SPAN(" *"))) && stars_in(text) == 1) {
 		text = span_trim(span_head(text, text.len - 2));
 		form = COMMAND_PREFIX;
@@ -184,7 +194,7 @@ bool rule_take_command(struct policy_rule *rule, struct span text, enum command_
 	                                           "\\s*\"\\x00");
 	rule->selector.narrow = NARROW_COMMAND;
 	if (pattern.overflowed)
-		return err_set(err, ERR_TOO_LARGE, "it is too long");
+		return err_set(err, ERR_TOO_LARGE, "it is too long.");
 	return js_regex_compile_with(buf_view(&pattern), JS_REGEX_BOUNDED, &rule->selector.regex,
 	                             err);
 }
@@ -302,7 +312,7 @@ static bool place_pattern_read(const struct permission *permission, struct span 
 			dotted = true;
 		}
 	}
-	if (!leave_folders(ret, &text))
+	if (stars_in(text) > 2 * STARS_MAX || !leave_folders(ret, &text))
 		return false;
 	while (span_ends(text, SPAN("/")))
 		text.len--;
@@ -543,7 +553,8 @@ static void take_domain(const struct permission *permission, const struct tool_i
 	free(host);
 }
 
-/* Skill(NAME), Skill(NAME *): the arguments of a skill are no part of the call here. */
+/* Skill(NAME), Skill(NAME *): the arguments of a skill are no part of the call here.  What restricts
+ * is also about OWNER:NAME. */
 static void take_one(const struct permission *permission, const struct tool_info *info,
                      struct span text)
 {
@@ -554,6 +565,8 @@ static void take_one(const struct permission *permission, const struct tool_info
 		text.len -= 2;
 	rule_selector_add_name(&rule->selector, info->name);
 	buf_printf(&pattern, "\\x00\"%s\":\"", info->one);
+	if (permission->decision != POLICY_ALLOW)
+		buf_str(&pattern, "(?:[^\\x00]*[:.])?");
 	put_stars(&pattern, text);
 	buf_str(&pattern, "\"\\x00");
 	add_with_pattern(permission, rule, NARROW_ARGUMENTS, &pattern);

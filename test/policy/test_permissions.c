@@ -101,6 +101,7 @@ static void commands(void **state)
 		{ DENY, "Bash(*)", SHELL, "ls", DENY },
 		{ ALLOW, "Bash", SHELL, "make", ALLOW },
 		{ DENY, "Bash(./deploy.sh (prod))", SHELL, "ls", ALLOW },
+		{ DENY, "Bash(sed -i **********)", SHELL, "sed -i x y", DENY },
 	};
 
 	(void)state;
@@ -158,7 +159,9 @@ static void other_tools(void **state)
 	static const struct permission_row rows[] = {
 		{ DENY, "Skill(deploy)", "activate_skill", "deploy", DENY },
 		{ DENY, "Skill(deploy *)", "activate_skill", "deploy", DENY },
+		{ DENY, "Skill(deploy)", "activate_skill", "acme:deploy", DENY },
 		{ ALLOW, "Skill(deploy)", "activate_skill", "deploys", ASK },
+		{ ALLOW, "Skill(deploy)", "activate_skill", "acme:deploy", ASK },
 		{ DENY, "Agent(Explore)", "invoke_agent", "Explore", DENY },
 		{ DENY, "Task(Explore)", "invoke_agent", "Explorer", ALLOW },
 		{ DENY, "WebSearch", "google_web_search", "x", DENY },

@@ -94,8 +94,9 @@ static void visit_claude(const struct settings *settings, others_visit visit, vo
 	_cleanup_free_ char *folder = claude_user_folder(settings);
 	const bool home = strcmp(home_user(settings_home(settings)), project) == 0;
 
-	if (!settings_bool(settings, "hasp.rules.claude", true) ||
-	    visit_managed(settings, visit, data))
+	/* The switch is the user's, and not for what the administrator says. */
+	if (visit_managed(settings, visit, data) ||
+	    !settings_bool(settings, "hasp.rules.claude", true))
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(names) && !home; i++)
 		if (visit_file(settings, path_join(project, names[i]), names[i], POLICY_WORKSPACE,
