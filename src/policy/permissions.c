@@ -553,8 +553,8 @@ static void take_domain(const struct permission *permission, const struct tool_i
 	free(host);
 }
 
-/* Skill(NAME), Skill(NAME *): the arguments of a skill are no part of the call here.  What restricts
- * is also about OWNER:NAME. */
+/* Skill(NAME), Skill(NAME *): the arguments of a skill are no part of the call here.  What
+ * restricts is also about OWNER:NAME. */
 static void take_one(const struct permission *permission, const struct tool_info *info,
                      struct span text)
 {
