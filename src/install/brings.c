@@ -15,7 +15,6 @@
 #include "config/servers.h"
 #include "data/json.h"
 #include "install/private.h"
-#include "policy/policy.h"
 
 enum {
 	CONSENT_BYTES = 256 << 10,
@@ -263,49 +262,10 @@ static void consent_skill(struct bringing *bringing, const char *place)
 		             json_string_value(json_object_get(text, "description")));
 }
 
-/* Of another format than a policy file, by its name. */
-static bool is_other_rules(struct span name)
-{
-	static const char *const ends[] = { ".json", ".yaml", ".yml", ".rules" };
-
-	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
-		if (span_ends(name, span_str(ends[i])))
-			return true;
-	return false;
-}
-
-/* What is wrong with the file: rules that are lost would not be missed. */
-static void consent_policy_problems(struct bringing *bringing, const char *place)
-{
-	_cleanup_free_ char *path = path_join(bringing->folder, place);
-	json_auto_t *problems = json_array();
-	struct policy *policy = policy_new();
-	json_t *problem;
-	size_t i;
-
-	policy_add_inside(policy, POLICY_EXTENSION, bringing->folder, path, problems);
-	policy_free(policy);
-	json_array_foreach(problems, i, problem) {
-		_cleanup_free_ char *text = mem_printf(
-			"%s, line %lld: %s", strrchr(place, '/') + 1,
-			(long long)json_integer_value(json_object_get(problem, "line")),
-			json_string_value(json_object_get(problem, "message")));
-
-		consent_line(bringing, "rules that cannot be used", "", text);
-	}
-}
-
 static void consent_policy(struct bringing *bringing, const char *place)
 {
-	const char *name = strrchr(place, '/') + 1;
-
-	if (is_other_rules(span_str(name)))
-		consent_line(bringing, "rules that are not read", name,
-		             "a policy file is TOML, and its name ends with .toml");
-	if (!span_ends(span_str(name), SPAN(".toml")))
-		return;
-	consent_line(bringing, "rules", "", name);
-	consent_policy_problems(bringing, place);
+	if (span_ends(span_str(place), SPAN(".toml")))
+		consent_line(bringing, "rules", "", strrchr(place, '/') + 1);
 }
 
 static void consent_agent(struct bringing *bringing, const char *place)

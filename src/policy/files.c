@@ -108,15 +108,15 @@ static bool policy_is_missing(const char *path)
 	return missing;
 }
 
-bool policy_add_inside(struct policy *policy, enum policy_tier tier, const char *root,
-                       const char *path, json_t *problems)
+static bool add_project_file(struct policy *policy, const char *project, const char *path,
+                             json_t *problems)
 {
 	_cleanup_file_text_ struct file_text text = { 0 };
-	struct loader loader = { .policy = policy, .tier = tier, .file = path,
+	struct loader loader = { .policy = policy, .tier = POLICY_WORKSPACE, .file = path,
 		                 .problems = problems };
 	struct err err = ERR_INIT;
 
-	if (!door_read(root, path, LIMIT_POLICY_BYTES - 1, &text, &err) &&
+	if (!door_read(project, path, LIMIT_POLICY_BYTES - 1, &text, &err) &&
 	    !policy_is_missing(path))
 		load_problem(&loader, NULL, "file_read", "%s", err.message);
 	return text.data ? load_text(&loader, file_text_span(&text)) : !loader.failed;
@@ -139,11 +139,11 @@ bool policy_add_project(struct policy *policy, const char *project, json_t *prob
 	for (int i = 0; i < count; i++) {
 		_cleanup_free_ char *path = mem_printf("%s/%s", folder, entries[i]->d_name);
 
-		well = policy_add_inside(policy, POLICY_WORKSPACE, project, path, problems) && well;
+		well = add_project_file(policy, project, path, problems) && well;
 		free(entries[i]);
 	}
 	free(entries);
-	return policy_add_inside(policy, POLICY_WORKSPACE, project, single, problems) && well;
+	return add_project_file(policy, project, single, problems) && well;
 }
 
 bool policy_add_path(struct policy *policy, enum policy_tier tier, const char *path,

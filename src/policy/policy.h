@@ -68,9 +68,6 @@ bool policy_add_file(struct policy *policy, enum policy_tier tier, const char *p
 /* A file, or all *.toml of a folder in order of their names. A missing path is no error. */
 bool policy_add_path(struct policy *policy, enum policy_tier tier, const char *path,
                      json_t *problems);
-/* A file beneath `root`, of which no link leads out; a missing one is no error. */
-bool policy_add_inside(struct policy *policy, enum policy_tier tier, const char *root,
-                       const char *path, json_t *problems);
 /* A missing folder is no error. Tier ADMIN: it must be owned by root and not writable by others. */
 bool policy_add_folder(struct policy *policy, enum policy_tier tier, const char *folder,
                        json_t *problems);

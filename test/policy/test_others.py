@@ -331,27 +331,6 @@ def test_allowed_commands_restrict_nothing(place):
     )
 
 
-def test_an_extensions_rules_are_looked_at_before_it_is_installed(place):
-    folder = place.project / "ext"
-    (folder / "policies").mkdir(parents=True)
-    (folder / "gemini-extension.json").write_text(json.dumps({"name": "ext", "version": "1.0.0"}))
-    for name, text in (
-        ("escape.toml", '[[rule]]\ntoolName = "glob"\nargsPattern = "\\d"\n'),
-        ("other.toml", '\n[[rules]]\ntool = "glob"\n'),
-        ("word.toml", '[[rule]]\ntoolName = "glob"\npriority = 1\n'),
-        ("rules.yaml", "deny: [glob]\n"),
-        ("good.toml", '[[rule]]\ntoolName = "glob"\npriority = 1\ndecision = "deny"\n'),
-    ):
-        (folder / "policies" / name).write_text(text)
-    done = place.hasp("extensions", "validate", str(folder))
-    said = done.stdout + done.stderr
-    assert "rules that cannot be used: escape.toml, line " in said and "escape" in said, said
-    assert 'rules that cannot be used: other.toml, line 2: "rules" is not known' in said, said
-    assert "rules that cannot be used: word.toml, line 1: a rule needs decision." in said, said
-    assert "rules that are not read rules.yaml: a policy file is TOML" in said, said
-    assert "good.toml, line" not in said
-
-
 def test_a_policy_file_of_another_format_ends_the_start(place):
     path = place.write("user", ".gemini/policies/mine.toml", '# mine\n[[rules]]\ntool = "x"\n')
     done = place.hasp("policy", "list")
