@@ -461,6 +461,20 @@ json_t *extension_hooks(const struct settings *settings, const struct extension 
 	return hooks;
 }
 
+json_t *extensions_exclusions(const struct settings *settings)
+{
+	const struct extensions *all = extensions_installed(settings);
+	json_t *lists = json_object();
+
+	for (size_t i = 0; i < all->count; i++) {
+		json_t *list = json_object_get(all->at[i].manifest, "excludeTools");
+
+		if (extension_counts(&all->at[i]) && json_array_size(list))
+			json_object_set(lists, all->at[i].name, list);
+	}
+	return lists;
+}
+
 json_t *extensions_excluded_tools(const struct settings *settings)
 {
 	const struct extensions *all = extensions_installed(settings);

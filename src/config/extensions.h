@@ -92,6 +92,8 @@ json_t *extension_contexts(const struct extension *extension);
  * none; with *err, they cannot be read. */
 json_t *extension_hooks(const struct settings *settings, const struct extension *extension,
                         struct err *err);
+/* excludeTools of the extensions that count: {NAME: [..]}, a new reference. */
+json_t *extensions_exclusions(const struct settings *settings);
 /* tools.exclude of the settings and of all extensions that count: an array, a new reference. */
 json_t *extensions_excluded_tools(const struct settings *settings);
 /* The folder of plans that the first one names which has any (as general.plan.directory, where the

@@ -529,6 +529,16 @@ static const char schema_hasp_rows[] =
 	       "Groups of reviewers by name, for policy rules: {\"security\": [\"anna\", "
 	       "\"ben\"]}. See docs/policy.md.",
 	       SHALLOW NEVER RESTRICTS)
+	BOOLEAN("hasp.rules.claude", "true",
+	        "Let the permissions in Claude Code's settings count as rules: what they forbid "
+	        "and ask about, and what they allow. See docs/policy.md.",
+	        NEVER)
+	BOOLEAN("hasp.rules.codex", "true",
+	        "The same for Codex: its sandbox_mode, and *.rules files.",
+	        NEVER)
+	BOOLEAN("hasp.rules.cursor", "true",
+	        "The same for the permissions of Cursor's CLI.",
+	        NEVER)
 	STRINGS("hasp.sandbox.keepPaths", "[]",
 	        "Files and folders that nothing may change: no tool, command or server. See "
 	        "docs/policy.md.",

@@ -239,8 +239,8 @@ void env_file_parse(struct span text,
 /* The hooks of a file of its settings, in the form that hooks_add takes; a new reference, {}
  * without any.  `project`: the folder that the file may not lead out of; NULL: it is the user's.
  * *ret_off: it disables all hooks.  Problems are appended to `problems` ({source, message}), and
- * unsupported parts to `unused` (sentences; or NULL).  Its other settings are ignored: permissions
- * come from hasp's own settings. */
+ * unsupported parts to `unused` (sentences; or NULL).  Its other settings are
+ * ignored; permissions are read elsewhere (agent/setup/others.h). */
 json_t *settings_claude_hooks(const char *project, const char *path, json_t *problems,
                               json_t *unused, bool *ret_off);
 

@@ -238,8 +238,8 @@ static char *verdict_message(const struct policy *policy, const struct policy_ca
 }
 
 /* A question that cannot be asked is a denial. */
-static void settle_question(const struct policy_call *call, const json_t *approvals,
-                            struct outcome *outcome)
+static void settle_question(const struct policy *policy, const struct policy_call *call,
+                            const json_t *approvals, struct outcome *outcome)
 {
 	_cleanup_buf_ struct buf people = BUF_INIT(64 << 10);
 	const char *why = outcome->said ? outcome->said : outcome->why;
@@ -252,11 +252,14 @@ static void settle_question(const struct policy_call *call, const json_t *approv
 		why = people.data;
 	}
 
-	if (outcome->decision != POLICY_ASK || call->interactive)
+	if (outcome->decision != POLICY_ASK || (call->interactive && !policy->unasked))
 		return;
 	outcome->decision = POLICY_DENY;
-	said = mem_printf("%s requires approval, but this run has no way to ask.%s%s", call->tool,
-	                  why ? " " : "", why ? why : "");
+	said = call->interactive ?
+		mem_printf("%s requires approval, and %s says that no questions are asked.%s%s",
+		           call->tool, policy->unasked, why ? " " : "", why ? why : "") :
+		mem_printf("%s requires approval, but this run has no way to ask.%s%s", call->tool,
+		           why ? " " : "", why ? why : "");
 	free(outcome->said);
 	outcome->said = said;
 }
@@ -351,7 +354,7 @@ void policy_decide_spelled(const struct policy *policy, const struct policy_call
 	outcome = decide_acts(policy, calls, acts, ret);
 	for (size_t i = 0; i < count && outcome.decision != POLICY_DENY; i++)
 		check_safety(policy, &calls[i], &acts[i], &outcome);
-	settle_question(calls, ret->approvals, &outcome);
+	settle_question(policy, calls, ret->approvals, &outcome);
 	ret->decision = outcome.decision;
 	ret->message = verdict_message(policy, calls, &outcome);
 	ret->rule = mem_strdup(outcome.rule ? outcome.rule->origin : "default decision");
@@ -406,7 +409,7 @@ static bool hides_act(const struct policy *policy, const struct policy_call *cal
 		    decide_only_asks(policy, rule, call) ||
 		    act_fit(act, call, selector, rule->decision != POLICY_ALLOW) == FIT_NONE)
 			continue;
-		if (selector->narrow == NARROW_NONE) {
+		if (selector->narrow == NARROW_NONE && !selector->hosts) {
 			left = rule->decision;
 			break;
 		}

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "data/schema.h"
 #include "data/toml.h"
 #include "policy/policy.h"
 
@@ -285,10 +286,34 @@ static bool check_all_rows(struct loader *loader, const json_t *table, const cha
 	return fits;
 }
 
+/* A file of another format, or with a word for rules that is none, holds nothing that is read. */
+static bool check_top(struct loader *loader, const json_t *table)
+{
+	static const char *const known[] = { "rule", "safety_checker", TOML_LINE };
+	const bool any = json_object_get(table, known[0]) || json_object_get(table, known[1]);
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)table, name, value) {
+		const char *near = schema_nearest_name(name, known, 2);
+
+		if (!strcmp(name, known[0]) || !strcmp(name, known[1]) ||
+		    !strcmp(name, known[2]) || (any && !near))
+			continue;
+		load_problem(loader, json_is_array(value) ? json_array_get(value, 0) : value,
+		             "schema_validation", "\"%.100s\" is not known, so nothing of it "
+		             "counts: a policy file has [[rule]] and [[safety_checker]].", name);
+		return false;
+	}
+	return true;
+}
+
 /* Whether the tables have the members that rules and checkers must have, of the right types. */
 static bool load_check(struct loader *loader, const json_t *table)
 {
-	bool fits = check_all_rows(loader, table, "rule", check_rule);
+	bool fits = check_top(loader, table);
+
+	fits = check_all_rows(loader, table, "rule", check_rule) && fits;
 
 	return check_all_rows(loader, table, "safety_checker", check_checker) && fits;
 }
@@ -770,29 +795,4 @@ static void load_examples(struct loader *loader, json_t *table)
 			json_object_set_new(rule, LOAD_FAILED, json_true());
 	}
 	policy_free(trial.policy);
-}
-
-/* ---- the rule for a folder of plans in the project: the default one's counterpart ---- */
-
-void policy_add_plans(struct policy *policy, const char *project, const char *folder)
-{
-	struct loader loader = { .policy = policy, .tier = POLICY_DEFAULT,
-		                 .file = "settings: general.plan.directory", .lazy = true };
-	_cleanup_buf_ struct buf pattern = BUF_INIT(64 * LIMIT_PATH_BYTES);
-	_cleanup_buf_ struct buf text = BUF_INIT(128 * LIMIT_PATH_BYTES);
-	size_t len = strlen(project);
-
-	if (strncmp(folder, project, len) != 0 || folder[len] != '/')
-		return;
-	buf_str(&pattern, "\\x00\"file_path\":\"(?:");
-	policy_put_literal(&pattern, span_str(project));
-	buf_str(&pattern, "\\/|\\.\\/|)");
-	policy_put_literal(&pattern, span_str(folder + len + 1));
-	buf_str(&pattern, "\\/[\\w-]+\\.md\"\\x00");
-	buf_str(&text, "[[rule]]\ntoolName = [\"write_file\", \"replace\"]\ndecision = \"allow\"\n"
-	               "priority = 70\nmodes = [\"plan\"]\nargsPattern = ");
-	json_print_string(&text, buf_view(&pattern));
-	buf_char(&text, '\n');
-	if (!pattern.overflowed && !text.overflowed)
-		load_text(&loader, buf_view(&text));
 }

@@ -234,11 +234,59 @@ static bool has_annotations(const json_t *wanted, const json_t *given)
 	return true;
 }
 
-bool decide_applies(const struct selector *selector, const struct policy_call *call)
+/* "*" and "*.HOST" stand for any part of a name; elsewhere "*" does not stand for a ".". */
+static bool host_fits(struct span host, struct span pattern)
+{
+	const char *dot;
+
+	while (span_ends(host, SPAN(".")))
+		host.len--;
+	if (span_eq(pattern, SPAN("*")))
+		return true;
+	if (span_starts(pattern, SPAN("*."))) {
+		pattern = span_skip(pattern, 1);
+		return host.len > pattern.len && !memchr(pattern.data, '*', pattern.len) &&
+		       span_ends(host, pattern);
+	}
+	while ((dot = memchr(pattern.data, '.', pattern.len))) {
+		const char *end = memchr(host.data, '.', host.len);
+		const size_t part = (size_t)(dot - pattern.data);
+
+		if (!end || !span_fits(span_head(host, (size_t)(end - host.data)),
+		                       span_head(pattern, part)))
+			return false;
+		host = span_skip(host, (size_t)(end - host.data) + 1);
+		pattern = span_skip(pattern, part + 1);
+	}
+	return !memchr(host.data, '.', host.len) && span_fits(host, pattern);
+}
+
+static bool host_is_among(const json_t *patterns, const json_t *host)
 {
 	size_t i;
+	json_t *pattern;
+
+	json_array_foreach((json_t *)patterns, i, pattern)
+		if (host_fits(json_span(host), json_span(pattern)))
+			return true;
+	return false;
+}
+
+/* Whether it fetches from these and nowhere else; from any of them, where the rule restricts. */
+static bool hosts_fit(const struct selector *selector, const json_t *hosts)
+{
+	size_t i, among = 0;
 	json_t *host;
 
+	json_array_foreach((json_t *)hosts, i, host)
+		among += host_is_among(selector->hosts, host);
+	if (selector->any_host)
+		return among || !json_array_size(hosts);
+	return among && among == json_array_size(hosts);
+}
+
+bool decide_applies(const struct selector *selector, const struct policy_call *call)
+{
 	if (selector->modes && !(selector->modes & 1u << call->mode))
 		return false;
 	if (selector->interactive >= 0 && selector->interactive != call->interactive)
@@ -249,11 +297,8 @@ bool decide_applies(const struct selector *selector, const struct policy_call *c
 	/* Whether the call does nothing beyond the scope that the user said "always" to. */
 	if (selector->changes && (!call->changes || call->changes & ~selector->changes))
 		return false;
-	if (selector->hosts && !json_array_size(call->hosts))
+	if (selector->hosts && !hosts_fit(selector, call->hosts))
 		return false;
-	json_array_foreach((json_t *)call->hosts, i, host)
-		if (selector->hosts && !json_lists(selector->hosts, json_span(host)))
-			return false;
 	return !selector->annotations || has_annotations(selector->annotations, call->annotations);
 }
 

@@ -243,11 +243,21 @@ void policy_kept_paths(const struct policy *policy, json_t *keep, json_t *ask, j
 		const bool held = strcmp(rule->origin, HELD_ORIGIN) == 0;
 
 		/* Of the two rules for a held file one is for commands: --write lifts it. */
-		if (held && rule->decision == POLICY_DENY)
+		if ((held && rule->decision == POLICY_DENY) || rule->hides)
 			continue;
 		for (size_t k = 0; k < rule->path_count; k++)
 			json_array_append_new(rule->decision == POLICY_DENY ? keep :
 			                      rule->approvals ? voted : ask,
 			                      json_path_bytes(rule->paths[k]));
+	}
+}
+
+void policy_hidden_paths(const struct policy *policy, json_t *hide)
+{
+	for (size_t i = 0; i < policy->rule_count; i++) {
+		const struct policy_rule *rule = policy->rules[i];
+
+		for (size_t k = 0; k < rule->path_count && rule->hides; k++)
+			json_array_append_new(hide, json_path_bytes(rule->paths[k]));
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The set of rules and its words; the rules that settings and flags make. */
+/* The set of rules and its words. */
 #include "policy/policy.h"
 
 #include <string.h>
@@ -204,6 +204,7 @@ void policy_free(struct policy *policy)
 	if (policy->renewal.release)
 		policy->renewal.release(policy->renewal.data);
 	free(policy->caller);
+	free(policy->unasked);
 	pthread_rwlock_destroy(&policy->lock);
 	free(policy);
 }
@@ -266,6 +267,12 @@ void policy_add_checker(struct policy *policy, struct checker *checker)
 void policy_forget_always(struct policy *policy)
 {
 	policy->no_always = true;
+}
+
+void policy_set_unasked(struct policy *policy, const char *origin)
+{
+	free(policy->unasked);
+	policy->unasked = mem_strdup(origin);
 }
 
 void policy_set_caller(struct policy *policy, const char *caller)
@@ -505,189 +512,4 @@ json_t *policy_list(const struct policy *policy)
 		json_array_append_new(rows, checker_json(policy->checkers[i]));
 	pthread_rwlock_unlock(lock);
 	return rows;
-}
-
-/* ---- settings and flags as rules, with Gemini CLI's priorities ---- */
-
-#define MCP_EXCLUDED 4.9
-#define TOOLS_EXCLUDED 4.4
-#define CONFIRMATION_REQUIRED 4.35
-#define TOOLS_ALLOWED 4.3
-#define TOOLS_CORE 4.25
-#define MCP_TRUSTED 4.2
-#define MCP_ALLOWED 4.1
-/* Below the list that it completes. */
-#define JUST_BELOW 0.01
-#define AGENTS_REMOTE 1.06 /* above defaults/agents.toml, below what anybody says */
-
-#define ALL_MODES 0u
-
-static struct policy_rule *make_rule(enum policy_decision decision, double priority,
-                                     const char *origin, const char *name, unsigned modes)
-{
-	struct policy_rule *rule = rule_new(decision, priority, origin);
-
-	rule_selector_add_name(&rule->selector, name);
-	rule->selector.modes = modes;
-	return rule;
-}
-
-/* What stands in brackets, of "NAME(prefix)", and the name before it; NULL: none. */
-static char *split_entry(const char *entry, char **ret_name)
-{
-	size_t len = strlen(entry);
-	const char *open = strchr(entry, '(');
-
-	if (!open || open == entry || entry[len - 1] != ')')
-		return NULL;
-	*ret_name = mem_dup(entry, (size_t)(open - entry));
-	return mem_dup(open + 1, len - (size_t)(open - entry) - 2);
-}
-
-/* Whether it names particular commands. */
-static bool add_settings_entry(struct policy *policy, const char *entry,
-                               enum policy_decision decision,
-                               double priority, const char *origin, unsigned modes)
-{
-	_cleanup_free_ char *name = NULL, *prefix = split_entry(entry, &name);
-	struct policy_rule *rule = make_rule(decision, priority, origin, prefix ? name : entry,
-	                                     modes);
-	bool narrow = prefix && *prefix && tool_info_runs(name);
-
-	if (narrow)
-		rule_selector_add_prefix(&rule->selector, prefix);
-	policy_add_rule(policy, rule);
-	return narrow;
-}
-
-static bool add_settings_entries(struct policy *policy, const json_t *entries,
-                                 enum policy_decision decision, double priority, const char *origin,
-                                 unsigned modes)
-{
-	bool narrow = false;
-
-	for (size_t i = 0; i < json_array_size(entries); i++) {
-		const char *entry = json_string_value(json_array_get(entries, i));
-
-		if (entry && *entry)
-			narrow = add_settings_entry(policy, entry, decision, priority, origin,
-			                            modes) ||
-			         narrow;
-	}
-	return narrow;
-}
-
-#define EXCLUDED_ORIGIN "settings: tools.exclude"
-
-static void add_excluded(struct policy *policy, const json_t *entries)
-{
-	add_settings_entries(policy, entries, POLICY_DENY, TOOLS_EXCLUDED, EXCLUDED_ORIGIN,
-	                     ALL_MODES);
-}
-
-static bool is_of_excluded(const struct policy_rule *rule)
-{
-	return strcmp(rule->origin, EXCLUDED_ORIGIN) == 0;
-}
-
-void policy_renew_excluded(struct policy *policy, const json_t *entries)
-{
-	policy_drop_rules(policy, is_of_excluded);
-	add_excluded(policy, entries);
-}
-
-static void add_tool_settings(struct policy *policy, const json_t *tools)
-{
-	const unsigned not_plan = policy_modes_from(MODE_DEFAULT);
-	const json_t *core = json_object_get(tools, "core");
-
-	add_excluded(policy, json_object_get(tools, "exclude"));
-	add_settings_entries(policy, json_object_get(tools, "confirmationRequired"), POLICY_ASK,
-	                     CONFIRMATION_REQUIRED, "settings: tools.confirmationRequired",
-	                     ALL_MODES);
-	/* Who lists commands means no others. */
-	if (add_settings_entries(policy, json_object_get(tools, "allowed"), POLICY_ALLOW,
-	                         TOOLS_ALLOWED,
-	                         "settings: tools.allowed", ALL_MODES))
-		policy_add_rule(policy, make_rule(POLICY_DENY, TOOLS_ALLOWED - JUST_BELOW,
-		                                  "settings: tools.allowed (no other commands)",
-		                                  tool_name(TOOL_RUN_SHELL_COMMAND),
-		                                  ALL_MODES));
-	if (json_array_size(core) == 0)
-		return;
-	add_settings_entries(policy, core, POLICY_ALLOW, TOOLS_CORE, "settings: tools.core",
-	                     not_plan);
-	policy_add_rule(policy, make_rule(POLICY_DENY, TOOLS_CORE - JUST_BELOW,
-	                                  "settings: tools.core (no other tools)", "*", not_plan));
-}
-
-static void add_server(struct policy *policy, const char *server, enum policy_decision decision,
-                       double priority, const char *origin, unsigned modes)
-{
-	struct policy_rule *rule = make_rule(decision, priority, origin, "*", modes);
-
-	rule->selector.server = mem_strdup(server);
-	policy_add_rule(policy, rule);
-}
-
-static void add_servers(struct policy *policy, const json_t *names, enum policy_decision decision,
-                        double priority, const char *origin, unsigned modes)
-{
-	for (size_t i = 0; i < json_array_size(names); i++) {
-		const char *name = json_string_value(json_array_get(names, i));
-
-		if (name && *name)
-			add_server(policy, name, decision, priority, origin, modes);
-	}
-}
-
-static void add_server_settings(struct policy *policy, const json_t *mcp, const json_t *servers)
-{
-	const unsigned not_plan = policy_modes_from(MODE_DEFAULT);
-	const char *name;
-	json_t *server;
-
-	add_servers(policy, json_object_get(mcp, "excluded"), POLICY_DENY, MCP_EXCLUDED,
-	            "settings: mcp.excluded", ALL_MODES);
-	json_object_foreach((json_t *)servers, name, server) {
-		_cleanup_free_ char *origin =
-			mem_printf("settings: mcpServers.%s.trust", name);
-
-		if (json_is_true(json_object_get(server, "trust")))
-			add_server(policy, name, POLICY_ALLOW, MCP_TRUSTED, origin, not_plan);
-	}
-	add_servers(policy, json_object_get(mcp, "allowed"), POLICY_ALLOW, MCP_ALLOWED,
-	            "settings: mcp.allowed", not_plan);
-}
-
-void policy_add_settings(struct policy *policy, const json_t *tools, const json_t *mcp,
-                         const json_t *servers)
-{
-	add_tool_settings(policy, tools);
-	add_server_settings(policy, mcp, servers);
-}
-
-static bool is_of_server_settings(const struct policy_rule *rule)
-{
-	return span_starts(span_str(rule->origin), SPAN("settings: mcp"));
-}
-
-void policy_renew_servers(struct policy *policy, const json_t *mcp, const json_t *servers)
-{
-	policy_drop_rules(policy, is_of_server_settings);
-	add_server_settings(policy, mcp, servers);
-}
-
-#define REMOTE_ORIGIN "default: remote agents"
-
-static bool is_of_remote_agents(const struct policy_rule *rule)
-{
-	return strcmp(rule->origin, REMOTE_ORIGIN) == 0;
-}
-
-void policy_renew_remote_agents(struct policy *policy, const json_t *names)
-{
-	policy_drop_rules(policy, is_of_remote_agents);
-	add_settings_entries(policy, names, POLICY_ASK, AGENTS_REMOTE, REMOTE_ORIGIN,
-	                     policy_modes_from(MODE_DEFAULT) & ~policy_modes_from(MODE_YOLO));
 }

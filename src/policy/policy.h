@@ -102,8 +102,11 @@ void policy_set_renewal(struct policy *policy, const struct policy_renewal *rene
 /* Replaces the rules that policy_add_settings made from mcp and mcpServers, after the settings were
  * reloaded. */
 void policy_renew_servers(struct policy *policy, const json_t *mcp, const json_t *servers);
-/* Replaces the list of excluded tools, an array as in tools.exclude. */
-void policy_renew_excluded(struct policy *policy, const json_t *entries);
+/* Replaces the lists of excluded tools: an array as in tools.exclude, and an object of such arrays
+ * by the names of the extensions that have them, either may be NULL.  Their rules' origins are
+ * "settings: tools.exclude" and "extension NAME: excludeTools". */
+void policy_renew_excluded(struct policy *policy, const json_t *entries, const json_t *others);
+#define POLICY_EXCLUDED_BY ": excludeTools"
 /* Replaces the list of remote agents, an array of names: calls of them are asked about unless a
  * specific rule decides or the mode is yolo. */
 void policy_renew_remote_agents(struct policy *policy, const json_t *names);
@@ -314,6 +317,14 @@ bool policy_remove_rule(const char *folder, const struct policy_written *written
  * are asked about, to `voted` those that several people are asked about, or named ones.  Absolute
  * or relative to each root; used by worker_options.keep, .ask, .voted. */
 void policy_kept_paths(const struct policy *policy, json_t *keep, json_t *ask, json_t *voted);
+/* Appends the absolute paths that rules keep from being read (policy/permissions.h), for
+ * worker_options.deny. */
+void policy_hidden_paths(const struct policy *policy, json_t *hide);
+/* Whether commands may write nothing, either (policy_add_read_only). */
+bool policy_is_read_only(const struct policy *policy);
+/* Questions are denials from now on (permissions.defaultMode "dontAsk"), whose message names
+ * `origin`. */
+void policy_set_unasked(struct policy *policy, const char *origin);
 
 /* All rules, highest first: [{decision, toolName [..], priority, modes [..], rule, ...}], then
  * the safety checkers: [{checker, ...}]; a new reference. */

@@ -34,7 +34,8 @@ struct selector {
 	int interactive;      /* -1: either; 0, 1 */
 	json_t *annotations;  /* each must be there and equal */
 	unsigned changes;     /* enum policy_change: of calls that do nothing else; 0: any */
-	json_t *hosts;        /* of calls that fetch from nowhere else */
+	json_t *hosts;        /* of calls that fetch from nowhere else; also "*.HOST", "*" */
+	bool any_host;        /* of calls that fetch from one of these, or from unknown ones */
 	enum narrow narrow;
 	char **prefixes;
 	size_t prefix_count;
@@ -49,6 +50,8 @@ struct policy_rule {
 	size_t order;           /* of equals, the first that was added comes first */
 	bool allow_redirection;
 	bool always;            /* the user chose "always" */
+	bool others;            /* of another agent's file; its names were judged before */
+	bool hides;             /* `paths` are hidden from commands, and not just kept */
 	bool foreign;           /* it may be about tools of MCP servers; set when it is added */
 	char **paths;           /* owned; of a rule on paths: as the sandbox gets them; or NULL */
 	size_t path_count;
@@ -83,6 +86,8 @@ struct policy {
 	size_t added;          /* for `order` */
 	bool has_approvals;    /* some rule asks for several people */
 	bool no_always;        /* rules that the user chose with "always" do not count */
+	bool read_only;        /* nothing may be written, not by commands either */
+	char *unasked;         /* owned: what says that questions are denials; NULL */
 	char *caller;          /* owned: whose tasks' calls it decides on; NULL: the user's */
 	struct policy_renewal renewal; /* before each decision; its data is owned */
 };
@@ -97,10 +102,22 @@ void rule_selector_add_prefix(struct selector *selector, const char *prefix);
 void rule_free(struct policy_rule *rule);
 void rule_checker_free(struct checker *checker);
 
+/* Removes the rules that `drops` is true of. */
+void policy_drop_rules(struct policy *policy, bool (*drops)(const struct policy_rule *rule));
 /* Take ownership, and put it in its place. */
 void policy_add_rule(struct policy *policy, struct policy_rule *rule);
 void policy_add_checker(struct policy *policy, struct checker *checker);
 
+/* What a text says of a command. */
+enum command_form {
+	COMMAND_PREFIX, /* how it begins, word by word */
+	COMMAND_WHOLE,     /* all of it */
+};
+/* Makes the rule one about commands that the text is about, in which "*" stands for any characters,
+ * and " *" or ":*" at its end for further words or none; "" and "*" are every command.
+ * INVALID_ARGUMENT, TOO_LARGE: it cannot be matched. */
+bool rule_take_command(struct policy_rule *rule, struct span text, enum command_form form,
+                       struct err *err);
 /* A new rule with nothing but these; `origin` is copied. */
 struct policy_rule *rule_new(enum policy_decision decision, double priority, const char *origin);
 
@@ -112,8 +129,6 @@ enum { ALWAYS_PRIORITY = 950 };
 #define RULE_OF_SESSION "session"
 /* The origin of rules of policy_lend. */
 #define RULE_LENT "allowed-tools"
-/* Removes the rules for which `drops` returns true. */
-void policy_drop_rules(struct policy *policy, bool (*drops)(const struct policy_rule *rule));
 /* Whether it is one of these. */
 bool rule_is_of_session(const struct policy_rule *rule);
 

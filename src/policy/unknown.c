@@ -197,7 +197,7 @@ void policy_report_unknown(const struct policy *policy, const struct policy_name
 	for (size_t i = 0; i < policy->rule_count; i++) {
 		const struct policy_rule *rule = policy->rules[i];
 
-		if (rule->priority < POLICY_EXTENSION)
+		if (rule->priority < POLICY_EXTENSION || rule->others)
 			continue;
 		unknown_begin(&check, rule->origin, rule->priority);
 		/* A list of all that is allowed denies the rest. */

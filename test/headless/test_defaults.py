@@ -48,7 +48,7 @@ UNSEEN = {
         "context.fileFiltering.", "context.memoryBoundaryMarkers", "context.loadMemoryFromIncludeDirectories",
         "tools.sandboxNetworkAccess", "security.folderTrust.enabled", "security.environmentVariableRedaction.",
         "hasp.sandbox.", "hasp.web.", "hasp.formats.", "hasp.python.memoryMb", "hasp.python.program", "hasp.python.timeoutSeconds", "hasp.worker", "advanced.", "general.defaultApprovalMode",
-        "policyPaths", "adminPolicyPaths", "general.plan.",
+        "policyPaths", "adminPolicyPaths", "general.plan.", "hasp.rules.",
         "tools.sandboxAllowedPaths", "hasp.ignoreUnknownRules"),
     "it is about sessions and files of days ago, or about telemetry": (
         "general.sessionRetention.", "hasp.checkpoints.keepDays", "hasp.audit.", "telemetry.", "hasp.telemetry.", "experimental.autoMemory",

@@ -220,7 +220,7 @@ static void a_tier_that_is_dropped_and_lists_that_are_renewed(void **state)
 	policy_add_settings(policy, first, NULL, NULL);
 	assert_int_equal(decision_on(policy, "glob"), POLICY_DENY);
 	assert_int_equal(decision_on(policy, "read_file"), POLICY_DENY);
-	policy_renew_excluded(policy, second);
+	policy_renew_excluded(policy, second, NULL);
 	assert_int_equal(decision_on(policy, "read_file"), POLICY_ALLOW);
 	assert_int_equal(decision_on(policy, "list_directory"), POLICY_DENY);
 	list = policy_list(policy);

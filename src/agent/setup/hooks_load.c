@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/setup/others.h"
 #include "agent/setup/policy_load.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -94,13 +95,13 @@ static char **hooks_roots(const struct settings *settings)
 		                             "tools.sandboxAllowedPaths" };
 	const struct extensions *all = extensions_installed(settings);
 	const struct home *home = settings_home(settings);
+	json_auto_t *theirs = others_directories(settings);
 	char **roots = NULL;
-	size_t count = 0, cap = 0;
+	size_t count = 0, cap = 0, k;
+	json_t *path;
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		const json_t *list = settings_get(settings, names[i]);
-		json_t *path;
-		size_t k;
 
 		json_array_foreach((json_t *)list, k, path) {
 			const char *text = json_string_value(path);
@@ -112,6 +113,10 @@ static char **hooks_roots(const struct settings *settings)
 			                         path_join(home_user(home), text + 1 + !!text[1]) :
 			                         path_join(home_project(home), text);
 		}
+	}
+	json_array_foreach(theirs, k, path) {
+		roots = mem_grow(roots, &cap, count + 1, sizeof(*roots));
+		roots[count++] = mem_strdup(json_string_value(path));
 	}
 	for (size_t i = 0; i < all->count; i++) {
 		if (extension_hook_source(settings, &all->at[i]) != HOOK_SOURCE_PROJECT)

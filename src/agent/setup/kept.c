@@ -13,22 +13,33 @@ const char **prepare_kept(const struct policy *policy, json_t **ret_texts,
                           struct worker_options *ret)
 {
 	json_t *keep = json_array(), *ask = json_array(), *voted = json_array();
+	json_t *hide = json_array();
+	size_t given = ret->deny_count;
 	const char **all;
 
 	policy_kept_paths(policy, keep, ask, voted);
+	policy_hidden_paths(policy, hide);
+	ret->read_only |= policy_is_read_only(policy);
 	ret->keep_count = json_array_size(keep);
 	ret->ask_count = json_array_size(ask);
 	ret->voted_count = json_array_size(voted);
 	json_array_extend(ask, voted);
 	json_array_extend(ask, keep);
+	json_array_extend(ask, hide);
+	ret->deny_count += json_array_size(hide);
+	json_decref(hide);
 	json_decref(voted);
 	json_decref(keep);
-	all = mem_alloc(json_array_size(ask) + 1, sizeof(*all));
+	all = mem_alloc(json_array_size(ask) + given + 1, sizeof(*all));
 	for (size_t i = 0; i < json_array_size(ask); i++)
 		all[i] = json_string_value(json_array_get(ask, i));
 	ret->ask = all;
 	ret->voted = ret->ask + ret->ask_count;
 	ret->keep = ret->voted + ret->voted_count;
+	/* Behind them what is hidden anyway. */
+	for (size_t i = 0; i < given; i++)
+		all[json_array_size(ask) + i] = ret->deny[i];
+	ret->deny = ret->keep + ret->keep_count;
 	ret->renew_held = setup_renew_held;
 	*ret_texts = ask;
 	return all;
@@ -56,12 +67,18 @@ static bool has_rules(const char *project)
 	static const char *const users[] = {
 		".gemini/policies", ".gemini/policies.toml", ".gemini/extensions",
 		".gemini/settings.json", ".gemini/hasp-trusted-files.json",
+		".claude/settings.json", ".codex/config.toml", ".codex/rules",
+		".cursor/cli-config.json",
 	};
 	static const char *const projects[] = {
 		".gemini/policies", ".gemini/policies.toml", ".gemini/settings.json",
+		".claude/settings.json", ".claude/settings.local.json", ".codex/config.toml",
+		".codex/rules", ".cursor/cli.json",
 	};
 	const char *moved = getenv("GEMINI_CLI_HOME"), *home = getenv("HOME");
 	bool found = access("/etc/gemini-cli", F_OK) == 0 ||
+	             access("/etc/claude-code", F_OK) == 0 || getenv("CLAUDE_CONFIG_DIR") ||
+	             getenv("CODEX_HOME") ||
 	             getenv("GEMINI_CLI_SYSTEM_SETTINGS_PATH") ||
 	             getenv("GEMINI_CLI_SYSTEM_DEFAULTS_PATH");
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/setup/others.h"
 #include "agent/setup/prepare.h"
 #include "base/door.h"
 #include "base/limits.h"
@@ -115,6 +116,7 @@ bool setup_project_policy_allowed(const struct settings *settings)
 {
 	json_auto_t *texts = json_object();
 
+	others_note_withheld(settings);
 	if (!settings_trusted(settings) ||
 	    !read_texts(home_project(settings_home(settings)), texts))
 		return false;
@@ -159,30 +161,20 @@ static void add_extension_policies(struct loading *loading)
 	}
 }
 
-/* The setting "tools", with what extensions exclude. A new reference. */
-static json_t *tools_setting(const struct settings *settings)
-{
-	json_t *tools = json_copy((json_t *)settings_get(settings, "tools"));
-
-	if (!tools)
-		tools = json_object();
-	json_object_set_new(tools, "exclude", extensions_excluded_tools(settings));
-	return tools;
-}
-
 static void add_user_policies(struct loading *loading)
 {
 	const struct settings *settings = loading->sources->settings;
 	_cleanup_free_ char *folder = setup_policy_save_folder(settings);
 	_cleanup_free_ char *single = mem_printf("%s.toml", folder);
-	json_auto_t *tools = tools_setting(settings);
+	json_auto_t *excluded = extensions_exclusions(settings);
 
 	if (!add_all_named(loading, POLICY_USER, loading->sources->files, "policyPaths")) {
 		add_policy_folder(loading, POLICY_USER, folder);
 		add_policy_folder(loading, POLICY_USER, single);
 	}
-	policy_add_settings(loading->policy, tools, settings_get(settings, "mcp"),
-	                    settings_get(settings, "mcpServers"));
+	policy_add_settings(loading->policy, settings_get(settings, "tools"),
+	                    settings_get(settings, "mcp"), settings_get(settings, "mcpServers"));
+	policy_renew_excluded(loading->policy, settings_get(settings, "tools.exclude"), excluded);
 	policy_add_kept(loading->policy, settings_get(settings, "hasp.sandbox.keepPaths"),
 	                loading->problems);
 	if (settings_bool(settings, "security.disableAlwaysAllow", false))
@@ -200,11 +192,11 @@ void setup_renew_extension_rules(struct policy *policy, const struct settings *s
 {
 	const struct policy_sources sources = { .settings = settings };
 	struct loading loading = { .sources = &sources, .policy = policy, .problems = problems };
-	json_auto_t *excluded = extensions_excluded_tools(settings);
+	json_auto_t *excluded = extensions_exclusions(settings);
 
 	policy_drop_tier(policy, POLICY_EXTENSION);
 	add_extension_policies(&loading);
-	policy_renew_excluded(policy, excluded);
+	policy_renew_excluded(policy, settings_get(settings, "tools.exclude"), excluded);
 }
 
 static bool has_policies(const char *folder)
@@ -317,6 +309,7 @@ bool policy_load(const struct policy_sources *sources, json_t *problems, struct 
 	else
 		add_all_named(&loading, POLICY_ADMIN, loading.sources->admin_files,
 		              "adminPolicyPaths");
+	others_add_rules(loading.policy, sources->settings, problems);
 	setup_add_held(loading.policy, loading.sources->settings);
 	problem = loading.well ? NULL : first_error(problems, projects);
 	text = problem ? setup_policy_problem_text(problem) : NULL;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/setup/others.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -136,6 +137,9 @@ enum approval_mode prepare_mode(const struct settings *settings, const char *wor
 {
 	enum approval_mode mode = MODE_DEFAULT;
 
+	if (!word && settings_origin_of(settings, "general.defaultApprovalMode").scope ==
+	                     SCOPE_DEFAULT && others_mode(settings, &mode))
+		return mode;
 	if (!word)
 		word = settings_string(settings, "general.defaultApprovalMode", "default");
 	return policy_mode_parse(word, &mode) ? mode : MODE_DEFAULT;
@@ -151,6 +155,11 @@ bool prepare_mode_check(const struct settings *settings, enum approval_mode mode
 	if (mode == MODE_YOLO && settings_bool(settings, "security.disableYoloMode", false))
 		return err_set(err, ERR_DENIED_BY_POLICY,
 		               "The settings forbid yolo (security.disableYoloMode).");
+	_cleanup_free_ char *forbids = mode == MODE_YOLO ? others_forbid_yolo(settings) : NULL;
+
+	if (forbids)
+		return err_set(err, ERR_DENIED_BY_POLICY,
+		               "%s forbids yolo (disableBypassPermissionsMode).", forbids);
 	if (mode == MODE_PLAN && !settings_bool(settings, "general.plan.enabled", true))
 		return err_set(err, ERR_DENIED_BY_POLICY,
 		               "The settings turn the mode plan off (general.plan.enabled). Choose "
@@ -289,10 +298,12 @@ const char **prepare_roots(const struct settings *settings, const char *project,
 	json_auto_t *named =
 		from_project(settings_get(settings, "context.includeDirectories"), project,
 	                                  included->remote);
+	json_auto_t *theirs = included->remote ? NULL : others_directories(settings);
 	const char **roots;
 	size_t i;
 	json_t *folder;
 
+	prepare_add_folders(theirs, "permissions.additionalDirectories", included);
 	prepare_add_folders(named, "context.includeDirectories", included);
 	roots = mem_alloc(json_array_size(included->list) + 1, sizeof(*roots));
 	roots[0] = project;

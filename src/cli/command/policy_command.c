@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/setup/policy_load.h"
+#include "agent/setup/prepare.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/command/commands.h"
@@ -147,8 +148,8 @@ static bool read_mode(const struct policy_command *command, enum approval_mode *
 	const char *word = invocation_value(command->invocation, FLAG_MODE);
 
 	if (!word)
-		word = settings_string(command->settings, "general.defaultApprovalMode", "default");
-	if (policy_mode_parse(word, ret))
+		*ret = prepare_mode(command->settings, NULL);
+	if (!word || policy_mode_parse(word, ret))
 		return true;
 	return err_set(err, ERR_INVALID_ARGUMENT, "Unknown mode \"%s\": use default, auto_edit, "
 	                                          "yolo or plan.", word);
