@@ -180,13 +180,12 @@ static void commands_move_names(struct custom_commands *commands, json_t *names)
 	commands_release(commands);
 }
 
-void commands_add_extension_names(const char *folder, const json_t *manifest, json_t *names)
+void commands_in_extension(const char *folder, const json_t *manifest,
+                           struct custom_commands *ret)
 {
-	const char *name = json_string_value(json_object_get(manifest, "name"));
-	struct custom_commands commands = { 0 };
-
-	look_into_extension(&commands, folder, name, manifest);
-	commands_move_names(&commands, names);
+	*ret = (struct custom_commands){ 0 };
+	look_into_extension(ret, folder, json_string_value(json_object_get(manifest, "name")),
+	                    manifest);
 }
 
 void commands_add_names(const char *project, enum command_source source, json_t *names)

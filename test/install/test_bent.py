@@ -84,4 +84,4 @@ def test_no_member_is_used_without_a_look(world, verb):
 def test_a_server_without_an_address_is_named(world, server):
     folder = world.extend("ext", at=world.top / "work" / "ext", mcpServers={"s": server})
     done = world.command("extensions", "validate", str(folder))
-    assert "MCP server s: cannot be started: it has neither a command nor an address" in done.text
+    assert done.code == 1 and "broken: MCP server s (gemini-extension.json): " in done.text
