@@ -17,7 +17,7 @@ import pytest
 pytestmark = pytest.mark.rows_in_turn(3)
 
 MANIFEST = {"name": "ext", "version": "1.2.3"}
-FILES = {"gemini-extension.json": json.dumps(MANIFEST), "GEMINI.md": "MANGO\n", "skills/a/SKILL.md": "x"}
+FILES = {"gemini-extension.json": json.dumps(MANIFEST), "GEMINI.md": "MANGO\n", "notes/a/SKILL.md": "x"}
 
 
 def run(world, *args, code=0, **options):
@@ -78,7 +78,7 @@ def test_an_archive_is_installed(world, name, data):
     assert done.text == ('Installing extension "ext" (1.2.3) from %s. It brings:\n  instructions: GEMINI.md\n'
                          'Extension "ext" installed successfully and enabled.\n' % path)
     assert origin(world) == {"source": path, "type": "archive"}
-    assert (world.extensions / "ext" / "skills/a/SKILL.md").read_text() == "x"
+    assert (world.extensions / "ext" / "notes/a/SKILL.md").read_text() == "x"
     assert sorted(os.listdir(world.extensions)) == ["ext", "extension-enablement.json"]
 
 
