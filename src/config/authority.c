@@ -321,8 +321,13 @@ static const struct authority_row files[] = {
 	HELD_ROW(".claude/agents/*.md, .gemini/agents/*.md", TRUSTED, PROTECTED,
 	         "The project's agents; what they do, policies decide. Remote ones count after "
 	         "hasp agents allow."),
-	HELD_ROW("GEMINI.md, AGENTS.md, CLAUDE.md", TRUSTED, TEXT,
-	         "Instructions for the model (context.fileName); also in the folders above."),
+	HELD_ROW("GEMINI.md, AGENTS.md, AGENTS.override.md, CLAUDE.md, CLAUDE.local.md, "
+	         ".cursorrules, .github/copilot-instructions.md, "
+	         ".github/instructions/**/*.instructions.md", TRUSTED, TEXT,
+	         "Instructions for the model (context.fileName, hasp.instructions); also in the "
+	         "folders above."),
+	HELD_ROW(".claude/CLAUDE.md, .claude/rules/**/*.md, .cursor/rules/**/*.mdc", TRUSTED,
+	         PROTECTED, "The same, in folders that no command may write."),
 	HELD_ROW(".gemini/system.md", TRUSTED, PROTECTED,
 	         "The system prompt, where GEMINI_SYSTEM_MD says so."),
 	HELD_ROW(".gemini/policies/*.toml, .gemini/policies.toml", ASK, PROTECTED,

@@ -563,6 +563,9 @@ static const char schema_hasp_rows[] =
 	        CALLS)
 	INTEGER("hasp.formats.timeoutMs", "10000",
 	        "Milliseconds for reading one such file.", ASK CALLS)
+	STRINGS("hasp.instructions",
+	        "[\"gemini\", \"agents\", \"claude\", \"copilot\", \"cursor\"]",
+	        "Whose files of instructions are read. See docs/memory.md.", ASK)
 	BOOLEAN("hasp.python.enabled", "false",
 	        "Offer run_python, which runs Python code in the sandbox and keeps its variables.",
 	        ASK)

@@ -35,7 +35,7 @@ static char *resolve(const char *text)
 	_cleanup_free_ char *path = path_join(root, "GEMINI.md");
 	struct buf out = BUF_INIT(LIMIT_MEMORY_BYTES);
 
-	memory_resolve_imports(&source, path, span_str(text), &out);
+	imports_resolve(&source, path, span_str(text), &out);
 	buf_char(&out, 0);
 	return buf_steal(&out);
 }

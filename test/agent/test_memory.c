@@ -150,7 +150,7 @@ static void folders_speak_once_when_they_are_touched(void **state)
 	assert_non_null(strstr(found, "OF SUB"));
 	assert_non_null(strstr(found, "OF DEEPER"));
 	assert_true(strstr(found, "OF SUB") < strstr(found, "OF DEEPER"));
-	assert_null(strstr(found, "NOT BESIDE ANOTHER"));
+	assert_non_null(strstr(found, "BESIDE ANOTHER"));
 	free(found);
 	found = memory_found(all.memory, "of_claude/x.c");
 	assert_non_null(strstr(found, "OF CLAUDE"));
@@ -179,6 +179,181 @@ static void what_was_forgotten_is_said_again(void **state)
 	assert_non_null(strstr(first, again)); /* of the folder whose end is missing */
 	assert_int_equal(json_array_size(memory_files(all.memory)), files);
 	close_all(&all);
+}
+
+/* A home and a repository of somebody who uses several products. */
+static const struct {
+	const char *path, *text;
+} family_files[] = {
+	{ "home/.claude/CLAUDE.md", "USER CLAUDE @~/.claude/more.md @./rules/../more.md\n" },
+	{ "home/.claude/more.md", "MORE OF THE USER\n" },
+	{ "home/.claude/rules/style.md", "USER STYLE\n" },
+	{ "home/.claude/rules/deep/c.md", "---\npaths:\n  - \"**/*.c\"\n---\nUSER C\n" },
+	{ "home/.claude/secret.key", "SECRET\n" },
+	{ "home/.codex/AGENTS.md", "USER CODEX REPLACED\n" },
+	{ "home/.codex/AGENTS.override.md", "USER CODEX\n" },
+	{ "home/.copilot/copilot-instructions.md", "USER COPILOT\n" },
+	{ "several/.git/HEAD", "x" },
+	{ "several/AGENTS.md", "OF AGENTS\n" },
+	{ "several/CLAUDE.md", "@AGENTS.md\nOF CLAUDE @~/.claude/secret.key @~/.claude/own.md\n" },
+	{ "home/.claude/own.md", "OWN OF THE USER\n" },
+	{ "several/.claude/CLAUDE.md", "OF DOT CLAUDE\n" },
+	{ "several/CLAUDE.local.md", "OF LOCAL\n" },
+	{ "several/.claude/rules/all.md", "RULE FOR ALL\n" },
+	{ "several/.claude/rules/copy.md", "---\n---\nRULE FOR ALL\n" },
+	{ "several/.claude/rules/web/ts.md",
+	  "---\npaths: src/**/*.{ts,tsx}, lib/*.js\n---\nRULE FOR TS\n" },
+	{ "several/.claude/rules/broken.md", "---\npaths: [\"a[\"]\n---\nBROKEN\n" },
+	{ "several/.cursorrules", "OF CURSOR\n" },
+	{ "several/.cursor/rules/always.mdc", "---\nalwaysApply: true\n---\nCURSOR ALWAYS\n" },
+	{ "several/.cursor/rules/go.mdc", "---\nglobs: *.go,*.mod\nalwaysApply: false\n---\n"
+	  "CURSOR GO\n" },
+	{ "several/.cursor/rules/deploy.mdc", "---\ndescription: how we deploy\n---\nCURSOR DEPLOY\n" },
+	{ "several/.cursor/rules/named.mdc", "CURSOR BY NAME\n" },
+	{ "several/.github/copilot-instructions.md", "OF COPILOT\n" },
+	{ "several/.github/instructions/sql.instructions.md",
+	  "---\napplyTo: \"**/*.sql\"\n---\nCOPILOT SQL\n" },
+	{ "several/sub/AGENTS.override.md", "SUB OVERRIDE\n" },
+	{ "several/sub/AGENTS.md", "SUB REPLACED\n" },
+	{ "several/sub/.cursorrules", "NOT BELOW\n" },
+};
+
+static struct opened open_several(const char *settings, bool trusted)
+{
+	_cleanup_free_ char *several = path_join(base, "several");
+
+	for (size_t i = 0; i < ARRAY_LEN(family_files); i++) {
+		_cleanup_free_ char *path = path_join(base, family_files[i].path);
+		_cleanup_free_ char *folder = path_folder(path);
+		_cleanup_free_ char *make = mem_printf("mkdir -p '%s'", folder);
+
+		assert_int_equal(system(make), 0);
+		write_in(base, family_files[i].path, family_files[i].text);
+	}
+	write_in(home, ".gemini/settings.json", settings);
+	return open_all(several, trusted);
+}
+
+static void close_several(struct opened *all)
+{
+	close_all(all);
+	write_in(home, ".gemini/settings.json", "{}");
+	for (size_t i = 0; i < ARRAY_LEN(family_files); i++) {
+		_cleanup_free_ char *path = path_join(base, family_files[i].path);
+
+		assert_int_equal(unlink(path), 0);
+	}
+}
+
+static size_t times(struct span text, const char *word)
+{
+	size_t count = 0;
+
+	for (const char *at = text.data; text.len; at++) {
+		at = memmem(at, (size_t)(text.data + text.len - at), word, strlen(word));
+		if (!at)
+			break;
+		count++;
+	}
+	return count;
+}
+
+static void assert_says(struct span text, const char *const *words, bool expected)
+{
+	for (; *words; words++)
+		if (says(text, *words) != expected)
+			fail_msg("%s is %s", *words, expected ? "missing" : "there");
+}
+
+static void each_products_files_count_once(void **state)
+{
+	static const char *const users[] = { "USER CLAUDE", "MORE OF THE USER", "USER STYLE",
+		                             "USER CODEX", "USER COPILOT", "GLOBAL", NULL };
+	static const char *const projects[] = { "OF AGENTS", "OF CLAUDE", "OWN OF THE USER",
+		                                "OF DOT CLAUDE", "OF LOCAL", "RULE FOR ALL",
+		                                "OF CURSOR", "CURSOR ALWAYS", "how we deploy",
+		                                "OF COPILOT", NULL };
+	static const char *const silent[] = { "REPLACED", "USER C\n", "SECRET", "RULE FOR TS",
+		                              "BROKEN", "CURSOR GO", "CURSOR DEPLOY",
+		                              "CURSOR BY NAME", "COPILOT SQL", NULL };
+	struct opened all = open_several("{}", true);
+	struct span global = memory_global(all.memory), text = memory_project(all.memory);
+
+	(void)state;
+	assert_says(global, users, true);
+	assert_says(text, projects, true);
+	assert_says(global, silent, false);
+	assert_says(text, silent, false);
+	assert_int_equal(times(text, "OF AGENTS\n"), 1);
+	assert_int_equal(times(text, "RULE FOR ALL"), 1);
+	assert_int_equal(times(global, "MORE OF THE USER"), 1);
+	if (json_array_size(memory_notices(all.memory)) != 1) /* broken.md */
+		fail_msg("%s", json_dumps(memory_notices(all.memory), 0));
+	close_several(&all);
+}
+
+static void rules_are_said_about_the_files_they_are_for(void **state)
+{
+	static const struct {
+		const char *path, *says;
+	} reads[] = {
+		{ "src/a/x.tsx", "RULE FOR TS" }, { "src/y.ts", NULL }, { "z.ts", NULL },
+		{ "deep/main.go", "CURSOR GO" }, { "q/r.sql", "COPILOT SQL" },
+		{ "m.c", "USER C\n" }, { "sub/x", "SUB OVERRIDE" }, { "../m.sql", NULL },
+	};
+	struct opened all = open_several("{}", true);
+	json_auto_t *nothing = json_array();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(reads); i++) {
+		_cleanup_free_ char *found = memory_found(all.memory, reads[i].path);
+
+		if (!reads[i].says != !found || (found && !strstr(found, reads[i].says)))
+			fail_msg("%s: %s", reads[i].path, found ? found : "nothing");
+		assert_true(!found || (!strstr(found, "REPLACED") && !strstr(found, "NOT BELOW")));
+	}
+	assert_null(memory_found(all.memory, "m.c"));
+	memory_forget(all.memory, nothing);
+	for (size_t i = 0; i < ARRAY_LEN(reads); i++) {
+		_cleanup_free_ char *found = memory_found(all.memory, reads[i].path);
+
+		assert_true(!found || !reads[i].says || strstr(found, reads[i].says));
+		assert_true(found || !reads[i].says);
+	}
+	close_several(&all);
+}
+
+static void settings_say_whose_files_count(void **state)
+{
+	static const char *const kept[] = { "OF AGENTS", "OF COPILOT", NULL };
+	static const char *const gone[] = { "OF CLAUDE", "RULE FOR ALL", "CURSOR", NULL };
+	static const char *const named[] = { "OF LOCAL", NULL };
+	static const char *const others[] = { "OF AGENTS", "OF COPILOT", "RULE FOR ALL", NULL };
+	struct opened all = open_several(
+		"{\"hasp\": {\"instructions\": [\"agents\", \"copilot\", \"x\"]}}", true);
+
+	(void)state;
+	assert_says(memory_project(all.memory), kept, true);
+	assert_says(memory_project(all.memory), gone, false);
+	assert_false(says(memory_global(all.memory), "USER CLAUDE"));
+	assert_int_equal(json_array_size(memory_notices(all.memory)), 1);
+	close_several(&all);
+	all = open_several("{\"context\": {\"fileName\": \"CLAUDE.local.md\"}}", true);
+	assert_says(memory_project(all.memory), named, true);
+	assert_says(memory_project(all.memory), others, false);
+	close_several(&all);
+	/* The user's own count everywhere. */
+	all = open_several("{}", false);
+	assert_true(says(memory_global(all.memory), "USER CLAUDE"));
+	assert_int_equal(memory_project(all.memory).len, 0);
+	{
+		_cleanup_free_ char *found = memory_found(all.memory, "m.c");
+
+		assert_non_null(found);
+		assert_non_null(strstr(found, "USER C\n"));
+	}
+	assert_null(memory_found(all.memory, "src/a/x.tsx"));
+	close_several(&all);
 }
 
 static void what_is_too_large_or_another_users_is_named(void **state)
@@ -332,7 +507,7 @@ static int make(void **state)
 	write_in(project, "sub/deeper/AGENTS.md", "OF DEEPER\n");
 	write_in(project, ".gemini/system.md",
 	         "OWN PROMPT with ${read_file_ToolName}, ${AvailableTools}");
-	write_in(project, "sub/deeper/CLAUDE.md", "NOT BESIDE ANOTHER\n");
+	write_in(project, "sub/deeper/CLAUDE.md", "BESIDE ANOTHER\n");
 	write_in(project, "of_claude/CLAUDE.md", "OF CLAUDE\n");
 	write_in(base, "lone/GEMINI.md", "ALONE\n");
 	return setenv("GEMINI_CLI_HOME", home, 1);
@@ -358,6 +533,9 @@ int main(void)
 		cmocka_unit_test(a_folder_that_is_not_trusted_says_nothing),
 		cmocka_unit_test(folders_speak_once_when_they_are_touched),
 		cmocka_unit_test(what_was_forgotten_is_said_again),
+		cmocka_unit_test(each_products_files_count_once),
+		cmocka_unit_test(rules_are_said_about_the_files_they_are_for),
+		cmocka_unit_test(settings_say_whose_files_count),
 		cmocka_unit_test(what_is_too_large_or_another_users_is_named),
 		cmocka_unit_test(the_first_message_escapes_names),
 		cmocka_unit_test(the_prompt_has_its_sections),

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of instructions, with what they import. */
+/* Files of instructions. */
 #include "agent/prompt/prompt.h"
 
-#include <ctype.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,184 +17,46 @@
 #include "data/json.h"
 #include "data/warnings.h"
 
-/* ---- imports ----------------------------------------------------------------- */
-
-/* The files on the way to the one that is being read. */
-struct import {
-	const struct import *parent;
-	const char *path;
-	unsigned depth;
-};
-
-struct importing {
-	const struct source *source;
-	struct buf *out;
-	unsigned count; /* of imports in all */
-};
-
-enum { IMPORTS_MAX = 500 };
-
-static void resolve_text(struct importing *importing, const struct import *at, struct span text);
-
-static bool is_on_the_way(const struct import *at, const char *path)
-{
-	for (; at; at = at->parent)
-		if (strcmp(at->path, path) == 0)
-			return true;
-	return false;
-}
-
-/* Names come from files: they must not end the comment they stand in. */
-static void put_comment(struct buf *out, const char *what, struct span name, const char *why)
-{
-	buf_printf(out, "<!-- %s: ", what);
-	for (size_t i = 0; i < name.len; i++)
-		buf_char(out, name.data[i] == '>' ||
-		         (name.data[i] == '-' && i && name.data[i - 1] == '-') ?
-		                      '_' : name.data[i]);
-	buf_printf(out, "%s%s -->", *why ? " - " : "", why);
-}
-
-/* A word that could mean something else is left unchanged if no such file exists. */
-static bool is_surely_a_path(struct span name)
-{
-	return name.data[0] == '.' || name.data[0] == '/' || span_ends(name, SPAN(".md")) ||
-	       span_ends(name, SPAN(".txt"));
-}
-
-static void put_import_failure(struct importing *importing, struct span name, const char *why)
-{
-	if (is_surely_a_path(name)) {
-		put_comment(importing->out, "Import failed", name, why);
-	} else {
-		buf_char(importing->out, '@');
-		buf_span(importing->out, name);
-	}
-}
-
-static void put_import(struct importing *importing, const struct import *from, struct span name)
-{
-	_cleanup_free_ char *folder = path_folder(from->path), *word = mem_dup(name.data, name.len);
-	_cleanup_free_ char *path = path_join(folder, word);
-	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MEMORY_FILE_BYTES);
-	struct import at = { from, path, from->depth + 1 };
-	struct err err = ERR_INIT;
-
-	if (is_on_the_way(from, path)) {
-		put_comment(importing->out, "Import failed", name, "it leads back to itself");
-		return;
-	}
-	if (at.depth > IMPORT_DEPTH_MAX || ++importing->count > IMPORTS_MAX) {
-		put_comment(importing->out, "Import failed", name, "too many imports");
-		return;
-	}
-	if (!source_read(importing->source, path, &text, &err)) {
-		put_import_failure(importing, name,
-		                   err.code == ERR_FILE_NOT_FOUND    ? "there is no such file" :
-		                   err.code == ERR_OUTSIDE_WORKSPACE ?
-		                   "it is outside of the project" :
-		                                                "it cannot be read");
-		return;
-	}
-	put_comment(importing->out, "Imported from", name, "");
-	buf_char(importing->out, '\n');
-	resolve_text(importing, &at, buf_view(&text));
-	buf_char(importing->out, '\n');
-	put_comment(importing->out, "End of import from", name, "");
-}
-
-/* The length of the name after an @ at `line`[i]; 0: this is no import. */
-static size_t name_length(struct span line, size_t i)
-{
-	size_t end = i + 1;
-	unsigned char first;
-
-	if (i && !isspace((unsigned char)line.data[i - 1]))
-		return 0;
-	if (end >= line.len)
-		return 0;
-	first = (unsigned char)line.data[end];
-	if (first != '.' && first != '/' && !isalpha(first))
-		return 0;
-	while (end < line.len && !isspace((unsigned char)line.data[end]) && line.data[end])
-		end++;
-	/* A sentence's own dot or comma is not the file's. */
-	while (end > i + 1 && strchr(".,;:!?", line.data[end - 1]))
-		end--;
-	return end - i - 1;
-}
-
-static void resolve_line(struct importing *importing, const struct import *at, struct span line)
-{
-	bool code = false;
-
-	for (size_t i = 0; i < line.len; i++) {
-		size_t len;
-
-		if (line.data[i] == '`')
-			code = !code;
-		len = !code && line.data[i] == '@' ? name_length(line, i) : 0;
-		if (len) {
-			put_import(importing, at, span_of(line.data + i + 1, len));
-			i += len;
-		} else {
-			buf_char(importing->out, line.data[i]);
-		}
-	}
-}
-
-static bool is_fence(struct span line)
-{
-	while (line.len && (line.data[0] == ' ' || line.data[0] == '\t'))
-		line = span_of(line.data + 1, line.len - 1);
-	return span_starts(line, SPAN("```")) || span_starts(line, SPAN("~~~"));
-}
-
-static void resolve_text(struct importing *importing, const struct import *at, struct span text)
-{
-	struct span line;
-	bool fenced = false;
-
-	while (line_next(&text, &line)) {
-		bool fence = is_fence(line);
-
-		if (fenced || fence)
-			buf_span(importing->out, line);
-		else
-			resolve_line(importing, at, line);
-		fenced ^= fence;
-	}
-}
-
-void memory_resolve_imports(const struct source *source, const char *path, struct span text,
-                            struct buf *out)
-{
-	struct importing importing = { .source = source, .out = out };
-	struct import at = { .path = path };
-
-	resolve_text(&importing, &at, text);
-}
-
 /* ---- files ------------------------------------------------------------------- */
 
 #define BLOCK_END "--- End of Context from: %s ---\n"
 
-#define MEMORY_LAST_NAME "CLAUDE.md"
+enum { FOLDERS_ABOVE_MAX = 64, RULES_MAX = 500 };
 
-enum { FOLDERS_ABOVE_MAX = 64 };
+/* A rule about some files, which is said when one of them is read. */
+struct conditional {
+	const struct instruction_rules *row;
+	char *path, *base;       /* owned; the patterns are of paths beneath `base` */
+	char *root;              /* owned: of its source */
+	bool local;              /* its source has no provider */
+	struct glob_list patterns;
+};
 
 struct memory {
 	struct memory_options options;
 	char *root;           /* the workspace's first */
 	size_t root_count;    /* of the workspace's folders, those whose files count */
 	bool trusted;
-	json_t *names;        /* of files, in their order */
-	bool names_given;     /* by the settings */
+	json_t *names;        /* of files that the settings name instead, or NULL */
+	json_t *families;     /* of files that count */
+	struct source users;  /* what ~/.claude/... in an import means; its root is owned */
 	json_t *files, *notices;
-	json_t *folders;      /* folders searched so far: path: whether by memory_load */
+	json_t *folders;      /* folders searched so far */
+	json_t *said;         /* path: {sum, folder, loaded}: what the conversation has */
+	struct conditional *rules; /* owned */
+	size_t rule_count, rule_cap;
 	bool loaded;
 	struct buf global, project;
 	pthread_mutex_t lock; /* of memory_found */
+};
+
+/* A folder that is read, and where its texts go. */
+struct reading_folder {
+	struct memory *memory;
+	const struct source *source;
+	const char *path;
+	struct buf *out;
+	bool user;               /* it is the user's home */
 };
 
 static void notice_not_counted(struct memory *memory, const char *path, const char *why)
@@ -205,11 +66,9 @@ static void notice_not_counted(struct memory *memory, const char *path, const ch
 	warnings_add(memory->notices, json_text(span_str(text)));
 }
 
-static void notice_unread(struct memory *memory, const char *path, const struct err *err)
+static bool is_no_file(const struct err *err)
 {
-	if (err->code == ERR_FILE_NOT_FOUND || err->code == ERR_NOT_A_DIRECTORY)
-		return;
-	notice_not_counted(memory, path, err->message);
+	return err->code == ERR_FILE_NOT_FOUND || err->code == ERR_NOT_A_DIRECTORY;
 }
 
 static void add_file_name(json_t *names, const char *path)
@@ -223,74 +82,242 @@ static void add_file_name(json_t *names, const char *path)
 	json_array_append_new(names, json_text(span_str(path)));
 }
 
-static void add_memory_block(struct memory *memory, const struct source *source, const char *path,
-                             struct span text, struct buf *out)
-{
-	size_t before = out->len;
+/* ---- what is said once --------------------------------------------------------- */
 
+static bool is_sum_said(const struct memory *memory, const char *sum)
+{
+	const char *path;
+	json_t *said;
+
+	json_object_foreach(memory->said, path, said)
+		if (strcmp(json_string_value(json_object_get(said, "sum")), sum) == 0)
+			return true;
+	return false;
+}
+
+static void add_memory_block(const struct reading_folder *reading, const char *path,
+                             struct span text)
+{
+	struct memory *memory = reading->memory;
+	struct buf *out = reading->out;
+	const size_t before = out->len;
+	struct source source = *reading->source;
+	char sum[SHA256_HEX_SIZE];
+	struct sha256 hash = sha256_of(text);
+
+	sha256_hex(&hash, sum);
+	if (is_sum_said(memory, sum))
+		return;
+	source.said = memory->said;
+	source.home = home_user(memory->options.home);
+	source.users = &memory->users;
 	buf_printf(out, "--- Context from: %s ---\n", path);
-	memory_resolve_imports(source, path, text, out);
+	imports_resolve(&source, path, text, out);
 	if (out->len && out->data[out->len - 1] != '\n')
 		buf_char(out, '\n');
 	buf_printf(out, BLOCK_END, path);
-	if (!out->overflowed) {
-		add_file_name(memory->files, path);
+	if (out->overflowed) {
+		out->len = before;
+		out->overflowed = false;
+		notice_not_counted(memory, path,
+		                   "with it, all of them would be longer than a megabyte.");
 		return;
 	}
-	out->len = before;
-	out->overflowed = false;
-	notice_not_counted(memory, path, "with it, all of them would be longer than a megabyte.");
+	add_file_name(memory->files, path);
+	json_object_set_new_nocheck(memory->said, path,
+	                            json_pack("{s:s, s:s%, s:b}", "sum", sum, "folder",
+	                                      reading->path, strlen(reading->path), "loaded",
+	                                      !memory->loaded));
 }
 
-/* One file of a folder. `last`: the text of the one before, so that a copy does not count twice.
- * Whether it is there, readable or not. */
-static bool add_memory_file(struct memory *memory, const struct source *source, const char *path,
-                            struct sha256 *last, struct buf *out)
+/* Reads what was not said yet. False: there is nothing to say; *ret_there: there is a file. */
+static bool read_unsaid(const struct reading_folder *reading, const char *path, struct buf *text,
+                        bool *ret_there)
+{
+	struct err err = ERR_INIT;
+
+	*ret_there = true;
+	if (json_object_get(reading->memory->said, path))
+		return false;
+	if (source_read(reading->source, path, text, &err))
+		return text->len > 0;
+	*ret_there = !is_no_file(&err);
+	if (*ret_there)
+		notice_not_counted(reading->memory, path, err.message);
+	return false;
+}
+
+/* Whether it is there, readable or not. */
+static bool add_memory_file(const struct reading_folder *reading, const char *path)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MEMORY_FILE_BYTES);
-	struct err err = ERR_INIT;
-	struct sha256 sum;
+	bool there;
 
-	if (!source_read(source, path, &text, &err)) {
-		notice_unread(memory, path, &err);
-		return err.code != ERR_FILE_NOT_FOUND && err.code != ERR_NOT_A_DIRECTORY;
+	if (read_unsaid(reading, path, &text, &there))
+		add_memory_block(reading, path, buf_view(&text));
+	return there;
+}
+
+/* ---- rules --------------------------------------------------------------------- */
+
+static void keep_rule(const struct reading_folder *reading, const struct instruction_rules *row,
+                      const char *path, struct rule *rule)
+{
+	struct memory *memory = reading->memory;
+
+	for (size_t i = 0; i < memory->rule_count; i++)
+		if (strcmp(memory->rules[i].path, path) == 0)
+			return;
+	memory->rules = mem_grow(memory->rules, &memory->rule_cap, memory->rule_count + 1,
+	                         sizeof(*memory->rules));
+	memory->rules[memory->rule_count++] = (struct conditional){
+		.row = row, .path = mem_strdup(path), .root = mem_strdup(reading->source->root),
+		.base = mem_strdup(reading->user ? memory->root : reading->path),
+		.local = !reading->source->provider,
+		.patterns = rule->patterns,
+	};
+	rule->patterns = (struct glob_list){ 0 };
+}
+
+static void say_rule(const struct reading_folder *reading, const char *path,
+                     const struct rule *rule)
+{
+	_cleanup_free_ char *offer = NULL;
+
+	if (rule->when != RULE_CHOSEN) {
+		add_memory_block(reading, path, rule->body);
+		return;
 	}
-	sum = sha256_of(buf_view(&text));
-	if (!text.len || memcmp(&sum, last, sizeof(sum)) == 0)
-		return true;
-	*last = sum;
-	add_memory_block(memory, source, path, buf_view(&text), out);
-	return true;
+	offer = mem_printf("This file has rules about: %s\nRead it when the work is about that.\n",
+	                   rule->description);
+	add_memory_block(reading, path, span_str(offer));
+}
+
+static void add_rule(const struct reading_folder *reading, const struct instruction_rules *row,
+                     const char *path)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MEMORY_FILE_BYTES);
+	_cleanup_rule_ struct rule rule = { 0 };
+	struct err err = ERR_INIT;
+	bool there;
+
+	if (!read_unsaid(reading, path, &text, &there))
+		return;
+	if (!instructions_rule_parse(row, buf_view(&text), &rule, &err))
+		notice_not_counted(reading->memory, path, err.message);
+	else if (rule.when == RULE_FILES)
+		keep_rule(reading, row, path, &rule);
+	else if (rule.when != RULE_BY_NAME)
+		say_rule(reading, path, &rule);
+}
+
+static bool family_counts(const struct memory *memory, const char *family)
+{
+	size_t i;
+	json_t *word;
+
+	json_array_foreach(memory->families, i, word)
+		if (strcmp(json_string_value(word), family) == 0)
+			return true;
+	return false;
+}
+
+static void add_rules(const struct reading_folder *reading)
+{
+	struct memory *memory = reading->memory;
+
+	for (const struct instruction_rules *row = instruction_rules; row->family; row++) {
+		_cleanup_free_ char *folder = path_join(reading->path, row->folder);
+		char **paths = NULL;
+		const bool counts = family_counts(memory, row->family) &&
+		                    (row->user || !reading->user);
+		size_t count = counts ? source_list(reading->source, folder, row->ending, RULES_MAX,
+		                                    &paths) : 0;
+
+		if (count == RULES_MAX)
+			notice_not_counted(memory, folder, "of its rules, the first 500 count.");
+		for (size_t i = 0; i < count; i++) {
+			add_rule(reading, row, paths[i]);
+			free(paths[i]);
+		}
+		free(paths);
+	}
+}
+
+/* Says the rules about a file that are not said yet. */
+static void add_rules_about(struct memory *memory, const char *path, struct buf *out)
+{
+	for (size_t i = 0; i < memory->rule_count; i++) {
+		const struct conditional *kept = &memory->rules[i];
+		const struct source source = {
+			.root = kept->root, .own_only = kept->local, .notices = memory->notices,
+			.provider = kept->local ? NULL : memory->options.provider,
+		};
+		const struct reading_folder reading = { memory, &source, kept->base, out, false };
+		_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MEMORY_FILE_BYTES);
+		_cleanup_rule_ struct rule rule = { 0 };
+		struct err err = ERR_INIT;
+		bool there;
+
+		if (!path_is_under(path, kept->base) || strcmp(path, kept->base) == 0 ||
+		    !glob_list_match(&kept->patterns, span_str(path + strlen(kept->base) + 1)))
+			continue;
+		if (read_unsaid(&reading, kept->path, &text, &there) &&
+		    instructions_rule_parse(kept->row, buf_view(&text), &rule, &err))
+			add_memory_block(&reading, kept->path, rule.body);
+	}
+}
+
+/* ---- folders ------------------------------------------------------------------- */
+
+static bool has_marker(const struct memory *memory, const char *folder);
+
+static bool is_top(const struct memory *memory, const char *folder)
+{
+	for (size_t i = 0; i < memory->root_count; i++)
+		if (strcmp(memory->options.provider->ops->root(memory->options.provider, i),
+		           folder) == 0)
+			return true;
+	return memory->options.local && has_marker(memory, folder);
+}
+
+static void add_instruction_files(const struct reading_folder *reading,
+                                  const struct instruction_file *row)
+{
+	bool instead = false;
+
+	for (; row->family; row++) {
+		_cleanup_free_ char *path = path_join(reading->path, row->path);
+		const bool counts = family_counts(reading->memory, row->family) && !instead &&
+		                    (!row->top || is_top(reading->memory, reading->path));
+
+		instead = counts && add_memory_file(reading, path) && row->instead;
+	}
 }
 
 static void add_memory_folder(struct memory *memory, const struct source *source,
-                              const char *folder,
-                              struct buf *out)
+                              const char *folder, struct buf *out)
 {
-	struct sha256 last = { 0 };
-	bool any = memory->names_given;
+	const struct reading_folder reading = { memory, source, folder, out, false };
 	size_t i;
 	json_t *name;
 
 	if (json_object_get(memory->folders, folder))
 		return;
-	json_object_set_new(memory->folders, folder, json_boolean(!memory->loaded));
+	json_object_set_new_nocheck(memory->folders, folder, json_true());
 	json_array_foreach(memory->names, i, name) {
 		_cleanup_free_ char *path = path_join(folder, json_string_value(name));
 
 		if (path_is_under(path, folder))
-			any |= add_memory_file(memory, source, path, &last, out);
+			add_memory_file(&reading, path);
 	}
-	if (!any) {
-		_cleanup_free_ char *path = path_join(folder, MEMORY_LAST_NAME);
-
-		add_memory_file(memory, source, path, &last, out);
-	}
+	add_instruction_files(&reading, instruction_files);
+	add_rules(&reading);
 }
 
-/* The setting is a name or a list of names; both programs' customs count unless it says
- * otherwise, and Claude Code's in a folder that has no file of theirs. */
-static json_t *file_names(const struct settings *settings, bool *ret_given)
+/* The setting is a name or a list of names: these files count and no others, unless a setting names
+ * families as well. NULL: it names none. */
+static json_t *file_names(const struct settings *settings)
 {
 	const json_t *value = settings_get(settings, "context.fileName");
 	json_t *names = json_array();
@@ -302,25 +329,57 @@ static json_t *file_names(const struct settings *settings, bool *ret_given)
 	json_array_foreach(value, i, name)
 		if (json_string_length(name) && !strchr(json_string_value(name), '/'))
 			json_array_append(names, name);
-	*ret_given = json_array_size(names) > 0;
-	if (*ret_given)
+	if (json_array_size(names))
 		return names;
 	json_decref(names);
-	return json_pack("[s,s]", "GEMINI.md", "AGENTS.md");
+	return NULL;
+}
+
+static bool is_family_of_names(const char *word)
+{
+	return strcmp(word, "gemini") == 0 || strcmp(word, "agents") == 0;
+}
+
+static json_t *file_families(struct memory *memory)
+{
+	const struct settings *settings = memory->options.settings;
+	const bool given = settings_origin_of(settings, "hasp.instructions").scope != SCOPE_DEFAULT;
+	const json_t *value = given || !memory->names ?
+	                              settings_get(settings, "hasp.instructions") : NULL;
+	json_t *families = json_array(), *word;
+	size_t i;
+
+	json_array_foreach((json_t *)value, i, word) {
+		const char *name = json_string_value(word);
+
+		if (!name || !instructions_family(name))
+			warnings_add(memory->notices,
+			             json_string("hasp.instructions names something else than "
+			                         "gemini, agents, claude, copilot or cursor."));
+		else if (!memory->names || !is_family_of_names(name))
+			json_array_append(families, word);
+	}
+	return families;
 }
 
 static void load_global(struct memory *memory)
 {
 	const struct home *home = memory->options.home;
-	struct source source = { .root = home_gemini(home), .own_only = true,
+	struct source user = { .root = home_user(home), .own_only = true,
+		               .notices = memory->notices };
+	struct source gemini = { .root = home_gemini(home), .own_only = true,
 		                 .notices = memory->notices };
-	struct sha256 none = { 0 };
+	const struct reading_folder files = { memory, &user, user.root, &memory->global, true };
 
-	add_memory_folder(memory, &source, source.root, &memory->global);
+	add_instruction_files(&files, instruction_user_files);
+	add_rules(&files);
+	add_memory_folder(memory, &gemini, gemini.root, &memory->global);
 	if (home_temp(home)) {
 		_cleanup_free_ char *path = path_join(home_temp(home), "memory/MEMORY.md");
+		const struct reading_folder own = { memory, &gemini, gemini.root,
+			                            &memory->global, true };
 
-		add_memory_file(memory, &source, path, &none, &memory->global);
+		add_memory_file(&own, path);
 	}
 }
 
@@ -421,11 +480,11 @@ static void load_extensions(struct memory *memory)
 			                       .notices = memory->notices };
 		json_auto_t *paths = extension_counts(&all->at[i]) ?
 		                             extension_contexts(&all->at[i]) : NULL;
-		struct sha256 last = { 0 };
+		const struct reading_folder reading = { memory, &source, source.root,
+			                                &memory->project, true };
 
 		json_array_foreach(paths, k, path)
-			add_memory_file(memory, &source, json_string_value(path), &last,
-			                &memory->project);
+			add_memory_file(&reading, json_string_value(path));
 	}
 }
 
@@ -438,9 +497,13 @@ struct memory *memory_load(const struct memory_options *options)
 		.root = mem_strdup(options->provider->ops->root(options->provider, 0)),
 		.trusted = settings_trusted(options->settings),
 		.files = json_array(), .notices = json_array(), .folders = json_object(),
+		.said = json_object(),
 		.global = BUF_INIT(LIMIT_MEMORY_BYTES), .project = BUF_INIT(LIMIT_MEMORY_BYTES),
 	};
-	memory->names = file_names(options->settings, &memory->names_given);
+	memory->names = file_names(options->settings);
+	memory->families = file_families(memory);
+	memory->users = (struct source){ .root = path_join(home_user(options->home), ".claude"),
+		                         .own_only = true, .notices = memory->notices };
 	pthread_mutex_init(&memory->lock, NULL);
 	memory->root_count = count_roots(memory);
 	load_global(memory);
@@ -455,11 +518,21 @@ void memory_free(struct memory *memory)
 {
 	if (!memory)
 		return;
+	for (size_t i = 0; i < memory->rule_count; i++) {
+		free(memory->rules[i].path);
+		free(memory->rules[i].base);
+		free(memory->rules[i].root);
+		glob_list_release(&memory->rules[i].patterns);
+	}
+	free(memory->rules);
 	free(memory->root);
+	free((char *)memory->users.root);
 	json_decref(memory->names);
+	json_decref(memory->families);
 	json_decref(memory->files);
 	json_decref(memory->notices);
 	json_decref(memory->folders);
+	json_decref(memory->said);
 	buf_release(&memory->global);
 	buf_release(&memory->project);
 	pthread_mutex_destroy(&memory->lock);
@@ -506,16 +579,17 @@ char *memory_found(struct memory *memory, const char *path)
 	_cleanup_free_ char *whole = path_join(memory->root, path), *folder = path_folder(whole);
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MEMORY_BYTES);
 
-	if (!memory->trusted || strlen(whole) > LIMIT_PATH_BYTES)
+	if (strlen(whole) > LIMIT_PATH_BYTES)
 		return NULL;
 	pthread_mutex_lock(&memory->lock);
-	for (size_t i = 0; i < memory->root_count; i++) {
+	for (size_t i = 0; i < memory->root_count && memory->trusted; i++) {
 		struct source workspace = { .root = root_at(memory, i),
 			                    .provider = memory->options.provider,
-		                    .notices = memory->notices };
+			                    .notices = memory->notices };
 
 		add_folders_down_to(memory, &workspace, folder, &out);
 	}
+	add_rules_about(memory, whole, &out);
 	pthread_mutex_unlock(&memory->lock);
 	if (!out.len)
 		return NULL;
@@ -523,32 +597,32 @@ char *memory_found(struct memory *memory, const char *path)
 	return buf_steal(&out);
 }
 
-/* Whether a text has a block of a file of this folder, to its end. */
-static bool texts_have_folder(const struct memory *memory, const char *folder, const json_t *texts)
+/* Whether a text has the file's block, to its end. */
+static bool texts_have_block(const json_t *texts, const char *path)
 {
-	size_t i, k;
-	json_t *name, *text;
+	_cleanup_free_ char *end = mem_printf(BLOCK_END, path);
+	size_t i;
+	json_t *text;
 
-	json_array_foreach(memory->names, i, name) {
-		_cleanup_free_ char *path = path_join(folder, json_string_value(name));
-		_cleanup_free_ char *end = mem_printf(BLOCK_END, path);
-
-		json_array_foreach((json_t *)texts, k, text)
-			if (json_is_string(text) && strstr(json_string_value(text), end))
-				return true;
-	}
+	json_array_foreach((json_t *)texts, i, text)
+		if (json_is_string(text) && strstr(json_string_value(text), end))
+			return true;
 	return false;
 }
 
 void memory_forget(struct memory *memory, const json_t *kept)
 {
-	const char *folder;
-	json_t *loaded;
+	const char *path;
+	json_t *said;
 	void *next;
 
 	pthread_mutex_lock(&memory->lock);
-	json_object_foreach_safe(memory->folders, next, folder, loaded)
-		if (json_is_false(loaded) && !texts_have_folder(memory, folder, kept))
-			json_object_del(memory->folders, folder);
+	json_object_foreach_safe(memory->said, next, path, said) {
+		if (json_is_true(json_object_get(said, "loaded")) || texts_have_block(kept, path))
+			continue;
+		json_object_del(memory->folders,
+		                json_string_value(json_object_get(said, "folder")));
+		json_object_del(memory->said, path);
+	}
 	pthread_mutex_unlock(&memory->lock);
 }

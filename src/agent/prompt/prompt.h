@@ -13,6 +13,7 @@
 #include "catalog/skills.h"
 #include "config/settings.h"
 #include "policy/policy.h"
+#include "search/rules/glob.h"
 #include "tool/dialect.h"
 #include "tool/set.h"
 #include "tool/tool.h"
@@ -91,6 +92,11 @@ struct source {
 	bool own_only;             /* files of other users (but root) are passed over */
 	json_t *notices;           /* NULL, or gets a sentence about a file with invisible
 	                            * characters */
+	/* For imports alone. */
+	const json_t *said;        /* NULL, or an object whose members are the paths of texts that
+	                            * are there already */
+	const char *home;          /* what ~ is; NULL: nothing */
+	const struct source *users; /* NULL, or whose Markdown files ~/... may name */
 };
 
 /* A sentence to the user about invisible characters (base/unseen.h): `what` has `count` of them. */
@@ -100,15 +106,81 @@ void source_notice_unseen(const char *what, size_t count, json_t *notices);
  * and at most LIMIT_MEMORY_FILE_BYTES. `path` is absolute, as path_join (base/path.h) makes it.
  * FILE_NOT_FOUND, TOO_LARGE, NOT_TEXT, OUTSIDE_WORKSPACE, ... */
 bool source_read(const struct source *source, const char *path, struct buf *out, struct err *err);
+/* The absolute paths of the files in `folder` and the folders in it whose names end with `ending`,
+ * in their order, at most `max`.  The caller frees each, and *ret.  0, *ret NULL: there are none,
+ * or the folder cannot be read. */
+size_t source_list(const struct source *source, const char *folder, const char *ending, size_t max,
+                   char ***ret);
+
+/* ---- which files are instructions ------------------------------------------------- */
+
+/* Which files of a folder are instructions, for each product whose set-up is read as it is, and
+ * what the front matter of a rule says.  Private to agent/prompt.
+ *
+ * Sources: Gemini CLI, docs/cli/gemini-md.md; agents.md and Codex, docs/agents_md.md; Claude Code,
+ * Memory; GitHub Copilot, Repository custom instructions; Cursor, Rules.
+ *
+ * To add a file: one row in instructions.c, and one for who may write it (sandbox/plan/names.c,
+ * config/authority.c, agent/setup/brought.c). */
+
+/* A file with a fixed name. What a later row says is the more particular. */
+struct instruction_file {
+	const char *family; /* a word of the setting hasp.instructions; NULL: the end */
+	const char *path;   /* beneath the folder */
+	bool top;           /* only in the workspace's roots and where a repository begins */
+	bool instead;       /* where it is there, the next row's file does not count */
+};
+
+extern const struct instruction_file instruction_files[];
+/* The same for files beneath the user's home, which are the user's instructions. */
+extern const struct instruction_file instruction_user_files[];
+
+/* Rules: files of any name in a folder and the folders in it. */
+struct instruction_rules {
+	const char *family;  /* NULL: the end */
+	const char *folder;  /* beneath the folder */
+	const char *ending;  /* of the names */
+	const char *patterns; /* the field with the patterns of the files that a rule is about */
+	unsigned glob_flags; /* of the patterns */
+	bool always;         /* what says nothing about when it counts, counts always */
+	bool user;           /* also beneath the user's home */
+};
+
+extern const struct instruction_rules instruction_rules[];
+
+/* Whether it is one of the families. */
+bool instructions_family(const char *word);
+
+enum rule_when {
+	RULE_ALWAYS,
+	RULE_FILES,   /* when a file is read that its patterns match */
+	RULE_CHOSEN,  /* the model reads it when it seems to be about the work: `description` */
+	RULE_BY_NAME, /* when the user names it */
+};
+
+struct rule {
+	enum rule_when when;
+	struct span body;          /* borrowed from the text */
+	char *description;         /* CHOSEN; owned */
+	struct glob_list patterns; /* FILES: of paths beneath the folder the rules' folder is in */
+};
+
+/* `text` must outlive the rule, which the caller releases. INVALID_ARGUMENT: the front matter, or a
+ * pattern, cannot be read. */
+bool instructions_rule_parse(const struct instruction_rules *row, struct span text,
+                             struct rule *ret, struct err *err);
+void instructions_rule_release(struct rule *rule);
+#define _cleanup_rule_ __attribute__((cleanup(instructions_rule_release)))
 
 /* ---- files of instructions -------------------------------------------------------- */
 
-/* Files of instructions: those that settings name (context.fileName); else GEMINI.md and AGENTS.md,
- * and in a folder with neither CLAUDE.md.  Those of extensions (config/extensions.h) count in every
- * folder where these are enabled.
+/* Files of instructions: of each folder those of instruction_files and instruction_rules, as far as
+ * the setting hasp.instructions names their family; or those that context.fileName names.  Those
+ * of extensions (config/extensions.h) count in every folder where these are enabled.  Rules about
+ * some files are said when one of these is read.
  *
  *     struct memory *memory = memory_load(&options);
- *     memory_global(memory)      // ~/.gemini and the project's private memory: system prompt
+ *     memory_global(memory)      // the user's and the project's private memory: system prompt
  *     memory_project(memory)     // extensions' and the project's: for the first message
  *     found = memory_found(memory, "src/deep/file.c");   // of the folders on the way, once each
  *     memory_forget(memory, kept);                 // but again when it has left the conversation
@@ -119,7 +191,7 @@ bool source_read(const struct source *source, const char *path, struct buf *out,
  * read, and files there count only if they are the user's or root's.  In a folder that is not
  * trusted none of them count. Those of the workspace's further folders count with
  * context.loadMemoryFromIncludeDirectories. Files of the workspace are read through the
- * provider.  Of two equal files in one folder (a link, a copy) the first counts.
+ * provider.  Of equal texts (a link, a copy) the first counts.
  */
 
 /* ---- files of instructions --------------------------------------------------- */
@@ -162,8 +234,8 @@ void memory_forget(struct memory *memory, const json_t *kept);
  * An import begins with @ after white space or at the beginning of a line, and goes on with a
  * dot, a slash or a letter up to white space; not in `code` and not between ``` fences.  Imports
  * nest at most 5 deep; one that leads back to itself, out of the root, or to nothing is a
- * comment that says so; a word that only looks like one ("@alice") stays.  As Gemini CLI's, with
- * its marks:
+ * comment that says so; a word that only looks like one ("@alice") stays.  ~/.claude/NAME.md is
+ * the user's own.  What was said already is not said again.  As Gemini CLI's, with its marks:
  *
  *     <!-- Imported from: ./style.md -->
  *     ...
@@ -175,8 +247,8 @@ enum { IMPORT_DEPTH_MAX = 5 };
 /* Appends `text`, the content of `path` (absolute), with its imports resolved. Never fails: what
  * cannot be imported is a comment; what has no room in `out` is left out, and out->overflowed
  * says so. */
-void memory_resolve_imports(const struct source *source, const char *path, struct span text,
-                            struct buf *out);
+void imports_resolve(const struct source *source, const char *path, struct span text,
+                     struct buf *out);
 
 /* ---- files that a prompt names ---------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/door.h"
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -124,4 +125,79 @@ bool source_read(const struct source *source, const char *path, struct buf *out,
 	       err_set(err, ERR_TOO_LARGE,
 	               "%s is too large once its invisible characters are escaped.",
 	               path);
+}
+
+/* ---- lists ----------------------------------------------------------------------- */
+
+enum { LIST_DEPTH_MAX = 8 };
+
+struct path_list {
+	char **paths;
+	size_t count, cap, max;
+	const char *ending;
+};
+
+static void list_path(struct path_list *list, const char *folder, const char *name)
+{
+	if (list->count == list->max || !span_ends(span_str(name), span_str(list->ending)))
+		return;
+	list->paths = mem_grow(list->paths, &list->cap, list->count + 1, sizeof(*list->paths));
+	list->paths[list->count++] = path_join(folder, name);
+}
+
+static void list_directly(struct path_list *list, const struct source *source, const char *folder,
+                          unsigned depth)
+{
+	char **names = NULL;
+	const size_t count = door_names(door_folder(source->root, folder), list->max, &names);
+
+	for (size_t i = 0; i < count; i++) {
+		_cleanup_free_ char *path = path_join(folder, names[i]);
+		struct stat status;
+
+		if (lstat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+			if (depth < LIST_DEPTH_MAX)
+				list_directly(list, source, path, depth + 1);
+		} else {
+			list_path(list, folder, names[i]);
+		}
+		free(names[i]);
+	}
+	free(names);
+}
+
+static int compare_listed(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void list_through_provider(struct path_list *list, struct provider *provider,
+                                  const char *folder)
+{
+	const struct walk_request request = { .path = folder, .recursive = true,
+		                              .max_entries = list->max,
+		                              .rules = { .no_git_ignore = true } };
+	struct walk_result found;
+	struct err err = ERR_INIT;
+
+	if (!provider->ops->walk(provider, &request, &found, &err))
+		return;
+	for (size_t i = 0; i < found.count; i++)
+		list_path(list, folder, found.entries[i].path);
+	walk_result_release(&found);
+}
+
+size_t source_list(const struct source *source, const char *folder, const char *ending, size_t max,
+                   char ***ret)
+{
+	struct path_list list = { .max = max, .ending = ending };
+
+	if (source->provider)
+		list_through_provider(&list, source->provider, folder);
+	else if (path_is_under(folder, source->root))
+		list_directly(&list, source, folder, 0);
+	if (list.count)
+		qsort(list.paths, list.count, sizeof(*list.paths), compare_listed);
+	*ret = list.paths;
+	return list.count;
 }

@@ -317,7 +317,15 @@ static const struct brought_row {
 	{ ".codex/config.toml", "MCP servers, once you have allowed them", bring_codex_servers },
 	{ "GEMINI.md", "instructions to the model", NULL },
 	{ "AGENTS.md", "instructions to the model", NULL },
-	{ "CLAUDE.md", "instructions to the model, where there is neither of those", NULL },
+	{ "AGENTS.override.md", "instructions to the model", NULL },
+	{ "CLAUDE.md", "instructions to the model", NULL },
+	{ "CLAUDE.local.md", "instructions to the model", NULL },
+	{ ".claude/CLAUDE.md", "instructions to the model", NULL },
+	{ ".claude/rules", "instructions to the model", NULL },
+	{ ".cursorrules", "instructions to the model", NULL },
+	{ ".cursor/rules", "instructions to the model", NULL },
+	{ ".github/copilot-instructions.md", "instructions to the model", NULL },
+	{ ".github/instructions", "instructions to the model", NULL },
 };
 
 json_t *prepare_brought(const struct settings *settings)

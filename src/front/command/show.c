@@ -30,7 +30,8 @@ static void memory_list(struct command_call *call)
 
 	if (!json_array_size(files)) {
 		command_say(call, STYLE(ROLE_TEXT), "There are no files of instructions "
-		            "(GEMINI.md, AGENTS.md, CLAUDE.md). /init has the model write one.");
+		            "(GEMINI.md, AGENTS.md, CLAUDE.md and others). /init has the model "
+		            "write one.");
 		return;
 	}
 	command_heading(call, "Files of instructions");

@@ -367,12 +367,16 @@ static const struct sandbox_name obeyed[] = {
 	ASK("AGENTS.md", "instructions",
 	     "text for agents, part of the project and of its reviews; "
 	     "what an agent may do does not depend on it", "agents.md"),
+	ASK("AGENTS.override.md", "instructions", "as AGENTS.md", "Codex: docs/agents_md.md"),
 	ASK("CLAUDE.md", "instructions", "as AGENTS.md", "Claude Code: Memory"),
+	ASK("CLAUDE.local.md", "instructions", "as AGENTS.md", "Claude Code: Memory"),
 	ASK("GEMINI.md", "instructions", "as AGENTS.md", "Gemini CLI: docs/cli/gemini-md.md"),
 	ASK(".cursorrules", "instructions", "as AGENTS.md", "Cursor: Rules"),
 	ASK(".windsurfrules", "instructions", "as AGENTS.md", "Windsurf: Memories and rules"),
 	ASK(".goosehints", "instructions", "as AGENTS.md", "goose: Hints"),
 	ASK(".github/copilot-instructions.md", "instructions", "as AGENTS.md",
+	     "GitHub Copilot: Repository custom instructions"),
+	ASK(".github/instructions", "instructions", "as AGENTS.md",
 	     "GitHub Copilot: Repository custom instructions"),
 	/* what stays writable, and why */
 	OPEN(".editorconfig", "editor", "indentation and line ends alone", "editorconfig.org"),
