@@ -440,8 +440,10 @@ static json_t *option_default(const json_t *value)
 
 	if (json_is_string(value))
 		return json_incref((json_t *)value);
-	return json_is_number(value) || json_is_boolean(value) ?
-	               (json_print(&out, value, 0), json_text(buf_view(&out))) : NULL;
+	if (!json_is_number(value) && !json_is_boolean(value))
+		return NULL;
+	json_print(&out, value, 0);
+	return json_text(buf_view(&out));
 }
 
 void config_plugin_options(const struct manifest_reading *reading, json_t *manifest,

@@ -101,7 +101,7 @@ def test_what_is_harmless_is_unpacked(world):
     assert (folder / "deep/er/é.txt").read_text() == "ü" and (folder / "deep/up").read_text() == "MANGO\n"
     assert (folder / "twin").read_text() == "MANGO\n" and (folder / "twin").stat().st_nlink == 1
     assert sorted(os.listdir(folder)) == [".gemini-extension-install.json", "GEMINI.md", "deep", "empty",
-                                          "gemini-extension.json", "run.sh", "skills", "twin"]
+                                          "gemini-extension.json", "notes", "run.sh", "twin"]
     assert sorted(os.listdir(folder / "deep")) == ["er", "up"] and origin(world)["type"] == "archive"
 
 

@@ -109,6 +109,7 @@ def test_a_home_and_a_project_with_by_whom(world):
                      ".claude/output-styles/terse.md": "x", ".claude/settings.json": {"spinnerVerbs": ["x"]},
                      ".codex/config.toml": "model = \"x\"\n"})
     put(world.root, {".claude/skills/notes/SKILL.md": SKILL % ("notes", "notes"),
+                     "CLAUDE.md": "Be brief.\n",
                      ".mcp.json": {"mcpServers": {"s": {"command": "node"}, "t": {"url": 7}}}, ".cursor/mcp.json": {}})
     world.extend("ext", {"commands/hi.toml": "prompt = \"Hi.\"\n"})
     sections = json.loads(check(world, "--json", code=1).text)
@@ -118,7 +119,7 @@ def test_a_home_and_a_project_with_by_whom(world):
     assert home["command", "/broken"]["state"] == "broken" and "prompt" in home["command", "/broken"]["why"]
     assert home["output styles", ".claude/output-styles"]["state"] == "unused"
     assert home["setting", "spinnerVerbs"]["state"] == home["setting", "model"]["state"] == "unused"
-    assert project["skill", "notes"]["state"] == "works"
+    assert project["skill", "notes"]["state"] == project["instructions", "CLAUDE.md"]["state"] == "works"
     assert "not allowed it" in project["MCP server", "s"]["why"] and project["MCP server", "t"]["state"] == "broken"
     assert project["MCP servers of Cursor", ".cursor/mcp.json"]["state"] == "unused"
     assert ("command", "/hi") in by['Gemini CLI extension "ext"']

@@ -312,6 +312,34 @@ static void setup_settings(struct setup_check *check)
 		check_broken(check, "setting", "", NULL, json_string_value(sentence));
 }
 
+/* Which of them are read is for the setting context.fileName. */
+static void setup_instruction(struct setup_check *check, enum setup_whose whose, const char *name)
+{
+	_cleanup_free_ char *path = path_join(whose_folder(check, whose), name);
+	struct stat status;
+
+	if (lstat(path, &status) == 0)
+		inventory_add(&check->whose[whose], &(struct piece_said){
+			.kind = "instructions", .file = name, .name = name,
+			.text = "\"hasp context\" shows what is read of them" });
+}
+
+static void setup_instructions(struct setup_check *check)
+{
+	static const char *const homes[] = { ".gemini/GEMINI.md", ".claude/CLAUDE.md",
+		                             ".codex/AGENTS.md" };
+	json_auto_t *brought = prepare_brought(check->settings);
+	const json_t *item;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(homes); i++)
+		setup_instruction(check, SETUP_HOME, homes[i]);
+	json_array_foreach(brought, i, item)
+		if (span_starts(json_span(json_object_get(item, "what")), SPAN("instructions")))
+			setup_instruction(check, SETUP_PROJECT,
+			                  json_string_value(json_object_get(item, "path")));
+}
+
 /* ---- what other programs have and hasp has no use for -------------------------------------- */
 
 /* Files and folders; `home`, `project`: where. */
@@ -494,6 +522,7 @@ static void report_extensions(struct setup_report *report, const struct settings
 static void check_all(struct setup_check *check)
 {
 	setup_settings(check);
+	setup_instructions(check);
 	setup_servers(check);
 	setup_hooks(check);
 	check_commands(check);
