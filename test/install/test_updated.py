@@ -87,7 +87,7 @@ def test_a_file_that_changed_is_a_question(world, folder, change):
     elif change == "runs":
         (installed / "notes/a/SKILL.md").chmod(0o755)
     elif change == "link":
-        (installed / "skills/b").symlink_to("a")
+        (installed / "notes/b").symlink_to("a")
     else:
         (installed / "notes/a/.hidden").write_text("x")
     done = world.run(HELLO, "-p", "x")
