@@ -417,6 +417,15 @@ struct agents *agents_discover(const struct settings *settings, bool local)
 	return agents;
 }
 
+struct agents *agents_in_extension(const char *folder, const json_t *manifest)
+{
+	struct agents *agents = mem_alloc(1, sizeof(*agents));
+
+	agents->notices = json_array();
+	look_for_extensions(agents, folder, manifest);
+	return agents;
+}
+
 void agents_free(struct agents *agents)
 {
 	if (!agents)

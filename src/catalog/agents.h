@@ -79,6 +79,9 @@ struct agents {
 /* Never NULL, never fails. Empty if experimental.enableAgents is false. `local`: the project's
  * files are this machine's. */
 struct agents *agents_discover(const struct settings *settings, bool local);
+/* Those of an extension in `folder` with this manifest (config/extensions.h), installed or not.
+ * Never NULL. */
+struct agents *agents_in_extension(const char *folder, const json_t *manifest);
 void agents_free(struct agents *agents); /* NULL is fine */
 
 /* By its name or OWNER:NAME.  NULL: there is none, or it is disabled. */

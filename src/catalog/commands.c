@@ -176,22 +176,22 @@ static void commands_move_names(struct custom_commands *commands, json_t *names)
 	commands_release(commands);
 }
 
-void commands_add_extension_names(const char *folder, const json_t *manifest, json_t *names)
+void commands_in_extension(const char *folder, const json_t *manifest,
+                           struct custom_commands *ret)
 {
 	const char *name = json_string_value(json_object_get(manifest, "name"));
-	struct custom_commands commands = { 0 };
 
-	look_into_extension(&commands, folder, name, manifest);
+	*ret = (struct custom_commands){ 0 };
+	look_into_extension(ret, folder, name, manifest);
 	/* Claude Code has the plugin's name in front. */
-	for (size_t i = 0; i < commands.count; i++) {
-		struct custom_command *one = &commands.at[i];
+	for (size_t i = 0; i < ret->count; i++) {
+		struct custom_command *one = &ret->at[i];
 		char *own = mem_steal(&one->name);
 
 		one->name = one->source == COMMANDS_PLUGIN ? mem_printf("%s:%s", name, own) :
 		                                             mem_strdup(own);
 		free(own);
 	}
-	commands_move_names(&commands, names);
 }
 
 void commands_add_names(const char *project, enum command_source source, json_t *names)

@@ -59,8 +59,10 @@ void commands_release(struct custom_commands *commands);
 /* Appends the names of a project's files of that source, whether or not it is trusted: for who
  * is asked about that. */
 void commands_add_names(const char *project, enum command_source source, json_t *names);
-/* The same for an extension in `folder` with this manifest (config/extensions.h). */
-void commands_add_extension_names(const char *folder, const json_t *manifest, json_t *names);
+/* Those of an extension in `folder` with this manifest (config/extensions.h), installed or not;
+ * commands_release. */
+void commands_in_extension(const char *folder, const json_t *manifest,
+                           struct custom_commands *ret);
 
 /* Whose it is, for its names (catalog/names.h); the owner is borrowed. */
 const char *command_owner(const struct custom_command *command);

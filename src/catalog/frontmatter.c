@@ -89,18 +89,39 @@ static bool continues_field(struct span line)
 	       span_starts(line, SPAN("- "));
 }
 
+/* What agents' and skills' files have. In a description with examples in it ("user: ...") other
+ * words before a colon are text. */
+static bool is_known_field(struct span line)
+{
+	static const char *const known[] = {
+		"name", "description", "model", "color", "tools", "disallowedTools",
+		"allowed-tools", "argument-hint", "disable-model-invocation", "user-invocable",
+		"context", "agent", "hooks", "permissionMode", "skills", "mcpServers", "maxTurns",
+		"license", "version", "metadata", "kind", "display_name",
+	};
+	const struct span name = span_head(line, field_name_length(line));
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (span_eq(name, span_str(known[i])))
+			return true;
+	return false;
+}
+
 /* NULL: a line belongs to no field, or there are none. A new reference. */
 static json_t *fields_read(struct span block)
 {
 	json_auto_t *fields = json_object();
 	struct span rest = block, line, field = { 0 };
 	size_t count = 0;
+	bool text = false; /* lines of the field's text begin at the margin */
 
 	while (line_next(&rest, &line)) {
-		if (field.len && continues_field(line)) {
+		text = text || (field.len && line.data[0] == '<');
+		if (field.len && (continues_field(line) || (text && !is_known_field(line)))) {
 			field.len += line.len;
 			continue;
 		}
+		text = false;
 		if (!field_name_length(line)) {
 			if (!continues_field(line) || span_starts(line, SPAN("- ")))
 				return NULL;

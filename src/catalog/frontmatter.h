@@ -11,7 +11,8 @@
  * People write `description: Use when: ...`, which is no YAML. Then each field (a line that begins
  * with its name and a colon, and the lines under it that are indented or begin with "- ") is read
  * by itself, and one that is no YAML either is the text that stands there, its lines joined by
- * spaces.
+ * spaces.  Examples in tags ("<example>") at the margin belong to the field before them, up to the
+ * next line that begins with a name of a field that such files have.
  *
  * Not here: what the fields must be (skills.h); files.
  */

@@ -509,6 +509,16 @@ struct skills *skills_in(const char *folder)
 	return skills;
 }
 
+struct skills *skills_in_extension(const char *folder, const json_t *manifest)
+{
+	struct skills *skills = mem_alloc(1, sizeof(*skills));
+
+	skills->notices = json_array();
+	search_extension(skills, folder, json_string_value(json_object_get(manifest, "name")),
+	                 manifest);
+	return skills;
+}
+
 void skills_free(struct skills *skills)
 {
 	if (!skills)

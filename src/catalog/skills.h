@@ -70,6 +70,9 @@ struct skills *skills_discover(const struct settings *settings, bool local);
 /* The skills of a folder (absolute) to install from: its SKILL.md and those of its subfolders.
  * Links that lead out of it are not followed.  Never NULL. */
 struct skills *skills_in(const char *folder);
+/* Those of an extension in `folder` with this manifest (config/extensions.h), installed or not.
+ * Never NULL. */
+struct skills *skills_in_extension(const char *folder, const json_t *manifest);
 void skills_free(struct skills *skills); /* NULL is fine */
 
 /* Whose it is: "project", "user", or "extension NAME"; the caller frees. */

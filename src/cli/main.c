@@ -47,6 +47,7 @@ static const struct {
 	{ "agents", command_run_agents },
 	{ "skills", command_run_skills },
 	{ "extensions", command_run_extensions },
+	{ "setup", command_run_setup },
 	{ "mcp", command_run_mcp },
 	{ "checkpoint", command_run_checkpoint },
 	{ "web", command_run_web },

@@ -286,6 +286,8 @@ static const struct authority_row files[] = {
 	FILE_ROW("~/.gemini/extensions/*/gemini-extension.json, "
 	         "~/.gemini/extensions/*/hooks/hooks.json, "
 	         "~/.gemini/extensions/*/.claude-plugin/plugin.json, "
+	         "~/.gemini/extensions/*/.codex-plugin/plugin.json, "
+	         "~/.gemini/extensions/*/manifest.json, "
 	         "~/.gemini/extensions/*/mcp.json", NEVER,
 	         "Extensions, and all that they bring."),
 	FILE_ROW("~/.gemini/hasp-extensions.json", NEVER,

@@ -19,6 +19,7 @@
 
 enum {
 	EXTENSION_VERSION_MAX = 100,
+	EXTENSIONS_MAX = 2000, /* each costs a few reads at every start */
 	EXTENSION_CONTEXTS_MAX = 20,
 };
 
@@ -54,6 +55,8 @@ static json_t *read_values(const struct extension *extension, const json_t *mani
 			                        json_is_true(json_object_get(one, "sensitive")));
 		if (value)
 			json_object_set_new(values, name, json_text(span_str(value)));
+		else if (name && json_is_string(json_object_get(one, "default")))
+			json_object_set(values, name, json_object_get(one, "default"));
 	}
 	return values;
 }
@@ -187,7 +190,9 @@ static bool extension_open(struct discovery *discovery, struct extension *extens
 	/* One that was put here has a manifest. */
 	if (!strcmp(extension->folder, extension->installed) && extension_is_bare(installed))
 		return err_set(err, ERR_FILE_NOT_FOUND, "It has no manifest.");
-	said = extension_manifest_read(extension->folder, discovery->found->notices, err);
+	said = extension_manifest_read_as(extension->folder,
+	                                  extension_origin_format(extension->origin),
+	                                  discovery->found->notices, err);
 	if (!said)
 		return false;
 	extension->name = mem_strdup(json_string_value(json_object_get(said, "name")));
@@ -252,12 +257,17 @@ static void extension_try(struct discovery *discovery, const char *folder, const
 static void look_into_extensions(struct discovery *discovery, const char *folder)
 {
 	char **names;
-	const size_t count = door_names(door_folder(folder, folder), LIMIT_EXTENSIONS, &names);
+	const size_t count = door_names(door_folder(folder, folder), EXTENSIONS_MAX + 1, &names);
 
 	for (size_t i = 0; i < count; i++) {
-		extension_try(discovery, folder, names[i]);
+		if (i < EXTENSIONS_MAX)
+			extension_try(discovery, folder, names[i]);
 		free(names[i]);
 	}
+	if (count > EXTENSIONS_MAX)
+		warnings_add_line(discovery->found->notices,
+		                  "Only %d extensions are used: %s has more.", EXTENSIONS_MAX,
+		                  folder);
 	free(names);
 }
 
@@ -448,7 +458,11 @@ json_t *extension_hooks(const struct settings *settings, const struct extension 
 	if (!said)
 		return NULL;
 	if (extension_format(extension->manifest) == EXTENSION_GEMINI) {
-		hooks = extension_expand(settings, extension, said, NULL);
+		json_auto_t *root = json_pack("{s:o}", "CLAUDE_PLUGIN_ROOT",
+		                              json_name(extension->folder));
+		json_auto_t *placed = config_put_names(said, root);
+
+		hooks = extension_expand(settings, extension, placed, NULL);
 	} else {
 		/* What else has a "$" in it is for the shell. */
 		names = config_plugin_names(settings, extension);

@@ -115,6 +115,8 @@ enum extension_format {
 	EXTENSION_CLAUDE,   /* .claude-plugin/plugin.json: a plugin of Claude Code */
 	EXTENSION_PORTABLE, /* plugin.json: Agent Plugins 1.0 */
 	EXTENSION_CODEX,    /* .codex-plugin/plugin.json: a plugin of Codex */
+	EXTENSION_BUNDLE,   /* manifest.json: an MCP bundle (.mcpb) */
+	EXTENSION_FORMATS,  /* as an argument: whichever comes first in this order */
 };
 
 /* The parts of an extension that are files in its folder. */
@@ -131,8 +133,21 @@ enum extension_part {
  * (FILE_NOT_FOUND), it is not JSON, or has no name (of Gemini CLI's: no version) that counts.  What
  * else is wrong is appended to `problems`, sentences (or NULL), and is left out. */
 json_t *extension_manifest_read(const char *folder, json_t *problems, struct err *err);
+/* The same of the format `wanted`, if the folder has its manifest; else of any. The former takes
+ * the one by which the folder was installed ("format" of its origin). */
+json_t *extension_manifest_read_as(const char *folder, enum extension_format wanted,
+                                   json_t *problems, struct err *err);
 /* Whether a folder has a manifest, of whatever kind and content. */
 bool extension_is_in(const char *folder);
+/* Whether it has that of a format. */
+bool extension_has_format(const char *folder, enum extension_format format);
+/* The word for a format in an origin ("claude"), and the format that an origin names;
+ * EXTENSION_FORMATS: none. */
+const char *extension_format_word(enum extension_format format);
+enum extension_format extension_origin_format(const json_t *origin);
+/* That there is no manifest in a folder, which is `shown` in the sentence, with the manifest of
+ * another program that is there; the caller frees. */
+char *extension_absent_sentence(const char *folder, const char *shown);
 /* Whether it has none, but what plugins of Claude Code have, which need none: then its manifest is
  * read as one that gives the folder's name. */
 bool extension_is_bare(const char *folder);
@@ -150,6 +165,9 @@ const char *extension_part_name(enum extension_part part);
 const json_t *extension_part(const json_t *manifest, enum extension_part part);
 /* What it has that hasp does not use: phrases, each of one line. An array, borrowed. */
 const json_t *extension_unused(const json_t *manifest);
+/* What is wrong with the manifest and what it names, and is left out: sentences that begin with a
+ * path. An array, borrowed. */
+const json_t *extension_problems(const json_t *manifest);
 /* Its hooks as settings have them under "hooks", but for variables; a new reference.  NULL: it has
  * none; with *err, they cannot be read. */
 json_t *extension_hooks_said(const char *folder, const json_t *manifest, struct err *err);

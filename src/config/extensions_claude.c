@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/door.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -27,6 +28,7 @@ enum {
 	PLUGIN_PATHS_MAX = 100, /* of one member */
 	PLUGIN_OPTIONS_MAX = 100,
 	OPTION_NAME_MAX = 100,
+	UNUSED_NAMES_MAX = 8, /* named in a line */
 };
 
 /* ---- paths ------------------------------------------------------------------------------ */
@@ -55,6 +57,14 @@ static char *claude_path(const struct manifest_reading *reading, const char *mem
 	return mem_strdup(inner);
 }
 
+/* Whether the folder that it is in is looked into anyway. */
+static bool is_in_listed_folder(const json_t *list, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && json_lists(list, span_of(path, (size_t)(slash - path)));
+}
+
 static void add_manifest_path(const struct manifest_reading *reading, enum extension_part part,
                               const json_t *value)
 {
@@ -64,7 +74,8 @@ static void add_manifest_path(const struct manifest_reading *reading, enum exten
 	if (json_array_size(list) >= PLUGIN_PATHS_MAX)
 		return;
 	path = claude_path(reading, extension_part_name(part), value);
-	if (path && !json_lists(list, span_str(path)))
+	if (path && !json_lists(list, span_str(path)) &&
+	    !(part == EXTENSION_SKILLS && is_in_listed_folder(list, path)))
 		json_array_append_new(list, json_text(span_str(path)));
 }
 
@@ -88,17 +99,19 @@ static void add_manifest_paths(const struct manifest_reading *reading, enum exte
 			              extension_part_name(part));
 }
 
-/* Commands and agents of the manifest replace the usual folder; skills are added to it. */
+/* Commands and agents of the manifest replace the usual folder; skills are added to it, unless the
+ * manifest is the entry of a marketplace, which is all that counts ("strict" is false). */
 static void claude_places(const struct manifest_reading *reading, const json_t *said)
 {
 	static const enum extension_part parts[] = { EXTENSION_COMMANDS, EXTENSION_SKILLS,
 		                                     EXTENSION_AGENTS };
+	const bool exact = json_is_false(json_object_get(said, "strict"));
 
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
 		const char *name = extension_part_name(parts[i]);
 		const json_t *member = json_object_get(said, name);
 
-		if (!member || parts[i] == EXTENSION_SKILLS)
+		if (!member || (parts[i] == EXTENSION_SKILLS && !exact))
 			json_array_append_new(config_plugin_part(reading, parts[i]),
 			                      json_string(name));
 		add_manifest_paths(reading, parts[i], member);
@@ -219,9 +232,18 @@ static void claude_hooks_add(const struct manifest_reading *reading, const json_
 		                                               "Its \"hooks\" are no object."));
 	json_object_foreach((json_t *)said, event, groups) {
 		const struct hook_event_names *names = hook_events_find(event, true);
+		const struct hook_event_names *plain = hook_events_find(event, false);
 		const char *ours = names ? names->name : "";
 		json_t *list = json_object_get(all, ours);
 
+		/* The extension in the same folder has them in its own form. */
+		if (!names && plain && json_is_array(groups) && !reading->lost &&
+		    config_plugin_has(reading, EXTENSION_MANIFEST)) {
+			if (!json_object_get(all, event))
+				json_object_set_new(all, event, json_array());
+			json_array_extend(json_object_get(all, event), groups);
+			continue;
+		}
 		if (!names) {
 			claude_left(reading, event, hook_events_nearest(event, /* claude= */ true),
 			            "hooks of the event %.60s", event);
@@ -238,6 +260,16 @@ static void claude_hooks_add(const struct manifest_reading *reading, const json_
 		if (!json_array_size(list))
 			json_object_del(all, ours);
 	}
+}
+
+json_t *config_claude_hooks(const char *folder, const char *path, const json_t *said)
+{
+	json_auto_t *parts = json_pack("{s:{}}", "hooks"), *unused = json_array();
+	const struct manifest_reading reading = { .folder = folder, .path = path, .parts = parts,
+		                                  .unused = unused };
+
+	claude_hooks_add(&reading, said, path);
+	return json_incref(json_object_get(parts, "hooks"));
 }
 
 /* ---- servers ------------------------------------------------------------------------------ */
@@ -266,6 +298,28 @@ json_t *config_claude_entry(const json_t *said)
 	return entry;
 }
 
+/* Members of a server's entry that are used; others are named. */
+static const char *const claude_entry_members[] = {
+	"type", "command", "args", "env", "url", "headers", "headersHelper", "timeout", "cwd",
+	"oauth", "description",
+};
+
+static void claude_entry_unused(const struct manifest_reading *reading, const char *name,
+                                const json_t *said)
+{
+	const char *member;
+	json_t *value;
+
+	json_object_foreach((json_t *)said, member, value) {
+		bool known = reading->codex && config_codex_member(member);
+
+		for (size_t i = 0; i < ARRAY_LEN(claude_entry_members); i++)
+			known = known || !strcmp(claude_entry_members[i], member);
+		if (!known)
+			config_unused(reading, "\"%.60s\" of the MCP server %.60s", member, name);
+	}
+}
+
 static void claude_server_add(const struct manifest_reading *reading, json_t *servers,
                               const char *name, const json_t *said)
 {
@@ -279,7 +333,14 @@ static void claude_server_add(const struct manifest_reading *reading, json_t *se
 		               name);
 		return;
 	}
+	if (reading->codex && json_is_false(json_object_get(said, "enabled"))) {
+		config_unused(reading, "the MCP server %.60s, which its file disables", name);
+		return;
+	}
+	claude_entry_unused(reading, name, said);
 	entry = config_claude_entry(said);
+	if (reading->codex)
+		config_codex_put(entry, said);
 	if (json_is_string(cwd)) {
 		const char *folder = json_string_value(cwd);
 		const bool placed_there = folder[0] == '/' || folder[0] == '$';
@@ -372,9 +433,21 @@ static char *option_variable(const char *key)
 	return variable;
 }
 
-/* userConfig, as the settings of an extension. */
-static void claude_options(const struct manifest_reading *reading, json_t *manifest,
-                           const json_t *said)
+/* As a text; a new reference. NULL: there is none, or it is a list. */
+static json_t *option_default(const json_t *value)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_SETTINGS_BYTES);
+
+	if (json_is_string(value))
+		return json_incref((json_t *)value);
+	if (!json_is_number(value) && !json_is_boolean(value))
+		return NULL;
+	json_print(&out, value, 0);
+	return json_text(buf_view(&out));
+}
+
+void config_plugin_options(const struct manifest_reading *reading, json_t *manifest,
+                           const char *member, const json_t *said)
 {
 	json_t *settings = json_array(), *one;
 	const char *key;
@@ -387,18 +460,19 @@ static void claude_options(const struct manifest_reading *reading, json_t *manif
 
 		if (!variable || !json_is_object(one) ||
 		    json_array_size(settings) >= PLUGIN_OPTIONS_MAX) {
-			config_problem(reading, "\"userConfig\": %.100s is no setting that "
-			               "counts.", key);
+			config_problem(reading, "\"%s\": %.100s is no setting that counts.",
+			               member, key);
 			continue;
 		}
-		if (json_object_get(one, "default"))
-			config_unused(reading, "the default of the setting %s", key);
-		json_array_append_new(settings, json_pack("{s:o, s:o, s:s, s:b, s:s}", "name",
+		json_array_append_new(settings, json_pack("{s:o, s:o, s:s, s:b, s:s, s:o*, s:b}",
+		                      "name",
 		                      json_text(json_string_length(title) ? json_span(title) :
 		                                                            span_str(key)),
 		                      "description", json_text(json_span(about)), "envVar",
 		                      variable, "sensitive",
-		                      json_is_true(json_object_get(one, "sensitive")), "key", key));
+		                      json_is_true(json_object_get(one, "sensitive")), "key", key,
+		                      "default", option_default(json_object_get(one, "default")),
+		                      "optional", !json_is_true(json_object_get(one, "required"))));
 	}
 	json_object_set_new(manifest, "settings", settings);
 }
@@ -428,15 +502,50 @@ static const char *const claude_known[] = {
 	"mcpServers", "userConfig", "defaultEnabled", "category", "tags", "strict", "source",
 };
 
+/* ": A, B" of the files in a folder, or of the members of an object; "" without. */
+static char *unused_names(const struct manifest_reading *reading, const char *file,
+                          const json_t *said)
+{
+	_cleanup_free_ char *path = file ? path_join(reading->folder, file) : NULL;
+	_cleanup_buf_ struct buf out = BUF_INIT(ERR_MESSAGE_MAX);
+	json_auto_t *names = json_array();
+	char **found = NULL;
+	const char *member;
+	json_t *one;
+	size_t count = path ? door_names(door_folder(reading->folder, path), UNUSED_NAMES_MAX,
+	                                 &found) : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		json_array_append_new(names, json_name(found[i]));
+		free(found[i]);
+	}
+	free(found);
+	json_object_foreach((json_t *)said, member, one)
+		json_array_append_new(names, json_string(member));
+	json_array_foreach(names, count, one)
+		if (count < UNUSED_NAMES_MAX)
+			buf_printf(&out, "%s%.60s", count ? ", " : ": ", json_string_value(one));
+	if (json_array_size(names) >= UNUSED_NAMES_MAX)
+		buf_str(&out, " ...");
+	return mem_strdup(out.len ? out.data : "");
+}
+
 static void claude_note_unused(const struct manifest_reading *reading, const json_t *said)
 {
 	const char *member;
 	json_t *value;
 
-	for (size_t i = 0; i < ARRAY_LEN(claude_unused); i++)
-		if ((claude_unused[i].member && json_object_get(said, claude_unused[i].member)) ||
-		    (claude_unused[i].file && config_plugin_has(reading, claude_unused[i].file)))
-			config_unused(reading, "%s", claude_unused[i].what);
+	for (size_t i = 0; i < ARRAY_LEN(claude_unused); i++) {
+		const json_t *named = claude_unused[i].member ?
+		                              json_object_get(said, claude_unused[i].member) : NULL;
+		_cleanup_free_ char *names = NULL;
+
+		if (!named && (!claude_unused[i].file ||
+		               !config_plugin_has(reading, claude_unused[i].file)))
+			continue;
+		names = unused_names(reading, claude_unused[i].file, named);
+		config_unused(reading, "%s%s", claude_unused[i].what, names);
+	}
 	json_object_foreach((json_t *)said, member, value) {
 		bool known = false;
 
@@ -474,7 +583,8 @@ json_t *config_claude_read(const struct manifest_reading *reading, const json_t 
 	if (!span_eq(json_span(json_object_get(said, "hooks")), SPAN("./hooks/hooks.json")) &&
 	    !span_eq(json_span(json_object_get(said, "hooks")), SPAN("hooks/hooks.json")))
 		claude_member_add(reading, NULL, "hooks", json_object_get(said, "hooks"));
-	claude_options(reading, manifest, json_object_get(said, "userConfig"));
+	config_plugin_options(reading, manifest, "userConfig",
+	                      json_object_get(said, "userConfig"));
 	claude_note_unused(reading, said);
 	return manifest;
 }
@@ -483,11 +593,12 @@ json_t *config_claude_read(const struct manifest_reading *reading, const json_t 
 
 /* Commands and agents are none of its parts.
  *
- * Reference: Codex 0.120 (plugins); what its "interface" says is for lists of plugins. */
+ * What its "interface" says is for lists of plugins. */
 json_t *config_codex_read(const struct manifest_reading *reading, const json_t *said,
                           struct err *err)
 {
 	json_auto_t *theirs = json_copy((json_t *)said);
+	struct manifest_reading codex = *reading;
 
 	if (json_object_get(said, "apps") || config_plugin_has(reading, ".app.json"))
 		config_unused(reading, "apps");
@@ -495,7 +606,8 @@ json_t *config_codex_read(const struct manifest_reading *reading, const json_t *
 	json_object_del(theirs, "interface");
 	json_object_set_new(theirs, "commands", json_array());
 	json_object_set_new(theirs, "agents", json_array());
-	return config_claude_read(reading, theirs, err);
+	codex.codex = true;
+	return config_claude_read(&codex, theirs, err);
 }
 
 /* ---- its settings ------------------------------------------------------------------------- */
@@ -538,7 +650,7 @@ json_t *settings_claude_hooks(const char *project, const char *path, json_t *pro
 	json_auto_t *said = claude_settings_read(project, path, problems);
 	json_auto_t *parts = json_pack("{s:{}}", "hooks"), *wrong = json_array();
 	json_auto_t *left = json_array(), *lost = json_array();
-	const struct manifest_reading reading = { project, path, wrong, parts, left, lost };
+	const struct manifest_reading reading = { project, path, wrong, parts, left, lost, false };
 	json_t *sentence;
 	size_t i;
 

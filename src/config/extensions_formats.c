@@ -15,7 +15,9 @@
 #include "base/text.h"
 #include "config/extensions.h"
 #include "config/private.h"
+#include "data/hook_events.h"
 #include "data/json.h"
+#include "data/warnings.h"
 
 /* Plugins of Agent Plugins 1.0 (plugin.json), read into the form of an extension.
  *
@@ -407,19 +409,22 @@ static const struct manifest_row {
 	const char *file;  /* in the extension's folder */
 	enum extension_format format;
 	const char *title; /* for people */
+	const char *word;  /* in an origin */
 	/* A new object in the form of gemini-extension.json, with reading->parts filled in; NULL
 	 * with *err: it is no manifest that counts. */
 	json_t *(*read)(const struct manifest_reading *reading, const json_t *said,
 	                struct err *err);
-} formats[] = { /* by enum extension_format; where a folder has several, the first counts */
+} formats[EXTENSION_FORMATS] = { /* where a folder has several, the first counts */
 	[EXTENSION_GEMINI] = { EXTENSION_MANIFEST, EXTENSION_GEMINI, "Gemini CLI extension",
-	                       gemini_read },
+	                       "gemini", gemini_read },
 	[EXTENSION_CLAUDE] = { ".claude-plugin/plugin.json", EXTENSION_CLAUDE, "Claude Code plugin",
-	                       config_claude_read },
+	                       "claude", config_claude_read },
 	[EXTENSION_PORTABLE] = { "plugin.json", EXTENSION_PORTABLE, "Agent Plugins 1.0",
-	                         config_portable_read },
+	                         "portable", config_portable_read },
 	[EXTENSION_CODEX] = { ".codex-plugin/plugin.json", EXTENSION_CODEX, "Codex plugin",
-	                      config_codex_read },
+	                      "codex", config_codex_read },
+	[EXTENSION_BUNDLE] = { "manifest.json", EXTENSION_BUNDLE, "MCP bundle", "bundle",
+	                       config_bundle_read },
 };
 
 static const struct manifest_row *format_of(const json_t *manifest)
@@ -437,22 +442,82 @@ const char *extension_manifest_file(const json_t *manifest)
 	return format_of(manifest)->file;
 }
 
-/* The row whose file is there, read; *ret_path is for the caller to free. NULL without *err: none
- * is. */
-static const struct manifest_row *manifest_find_format(const char *folder, json_t **ret,
-                                                       char **ret_path,
-                                                       struct err *err)
+const char *extension_format_word(enum extension_format format)
 {
-	for (size_t i = 0; i < ARRAY_LEN(formats) && err->code == ERR_NONE; i++) {
-		_cleanup_free_ char *path = path_join(folder, formats[i].file);
+	return formats[format].word;
+}
 
-		*ret = config_json(folder, path, err);
-		if (*ret) {
+enum extension_format extension_origin_format(const json_t *origin)
+{
+	const struct span word = json_span(json_object_get(origin, "format"));
+
+	for (size_t i = 0; i < ARRAY_LEN(formats); i++)
+		if (span_eq(word, span_str(formats[i].word)))
+			return formats[i].format;
+	return EXTENSION_FORMATS;
+}
+
+bool extension_has_format(const char *folder, enum extension_format format)
+{
+	_cleanup_free_ char *path = path_join(folder, formats[format].file);
+	struct stat status;
+
+	return lstat(path, &status) == 0;
+}
+
+/* Whether a manifest.json is none of a bundle: web pages have such files, too. */
+static bool is_other_manifest(enum extension_format format, const json_t *said)
+{
+	return format == EXTENSION_BUNDLE && !json_object_get(said, "server");
+}
+
+/* The row whose file is there, read; `wanted` comes first.  *ret_path is for the caller to free.
+ * NULL without *err: none is. */
+static const struct manifest_row *
+manifest_find_format(const char *folder, enum extension_format wanted, json_t **ret,
+                     char **ret_path, struct err *err)
+{
+	for (size_t i = 0; i <= ARRAY_LEN(formats) && err->code == ERR_NONE; i++) {
+		const size_t row = i ? i - 1 : wanted;
+		_cleanup_free_ char *path = row < ARRAY_LEN(formats) ?
+		                                    path_join(folder, formats[row].file) : NULL;
+
+		*ret = path ? config_json(folder, path, err) : NULL;
+		if (*ret && !is_other_manifest(formats[row].format, *ret)) {
 			*ret_path = mem_steal(&path);
-			return &formats[i];
+			return &formats[row];
 		}
+		json_decref(*ret);
+		*ret = NULL;
 	}
 	return NULL;
+}
+
+/* Manifests of other programs that hasp does not read. */
+static const struct {
+	const char *file, *what;
+} other_manifests[] = {
+	{ ".cursor-plugin/plugin.json", "a plugin of Cursor" },
+	{ ".github/plugin/plugin.json", "a plugin of Copilot CLI" },
+	{ ".kimi-plugin/plugin.json", "a plugin of Kimi Code" },
+	{ ".opencode/package.json", "a plugin of OpenCode" },
+	{ "qwen-extension.json", "an extension of Qwen Code" },
+	{ "POWER.md", "a power of Kiro" },
+};
+
+char *extension_absent_sentence(const char *folder, const char *shown)
+{
+	for (size_t i = 0; i < ARRAY_LEN(other_manifests); i++) {
+		_cleanup_free_ char *path = path_join(folder, other_manifests[i].file);
+		struct stat status;
+
+		if (lstat(path, &status) == 0)
+			return mem_printf("%.500s has %s, %s, which hasp does not read, and no "
+			                  EXTENSION_MANIFEST " and no plugin.json.", shown,
+			                  other_manifests[i].file, other_manifests[i].what);
+	}
+	return mem_printf("There is no " EXTENSION_MANIFEST " in %.500s, and no plugin.json.",
+	                  shown);
 }
 
 bool extension_is_in(const char *folder)
@@ -461,7 +526,8 @@ bool extension_is_in(const char *folder)
 	json_auto_t *said = NULL;
 	struct err err = ERR_INIT;
 
-	return manifest_find_format(folder, &said, &path, &err) || err.code != ERR_NONE;
+	return manifest_find_format(folder, EXTENSION_FORMATS, &said, &path, &err) ||
+	       err.code != ERR_NONE;
 }
 
 bool extension_is_bare(const char *folder)
@@ -493,12 +559,24 @@ static const struct manifest_row *bare_format(const char *folder, json_t **ret, 
 
 json_t *extension_manifest_read(const char *folder, json_t *problems, struct err *err)
 {
+	json_auto_t *origin = extension_origin_read(folder);
+
+	return extension_manifest_read_as(folder, extension_origin_format(origin), problems, err);
+}
+
+json_t *extension_manifest_read_as(const char *folder, enum extension_format wanted,
+                                   json_t *problems, struct err *err)
+{
 	_cleanup_free_ char *path = NULL;
 	json_auto_t *said = NULL, *parts = json_object(), *unused = json_array();
+	json_auto_t *wrong = json_array();
 	struct err why = ERR_INIT;
-	const struct manifest_row *format = manifest_find_format(folder, &said, &path, &why);
-	struct manifest_reading reading = { folder, NULL, problems, parts, unused, NULL };
-	json_t *manifest;
+	const struct manifest_row *format =
+		manifest_find_format(folder, wanted, &said, &path, &why);
+	struct manifest_reading reading = { folder, NULL, wrong, parts, unused, NULL,
+	                                    false };
+	json_t *manifest, *sentence;
+	size_t i;
 
 	if (why.code != ERR_NONE) {
 		*err = why;
@@ -507,8 +585,9 @@ json_t *extension_manifest_read(const char *folder, json_t *problems, struct err
 	format = format ? format : bare_format(folder, &said, &path);
 	reading.path = path;
 	if (!format) {
-		err_set(err, ERR_FILE_NOT_FOUND, "There is no " EXTENSION_MANIFEST " in %s, and no "
-		        "plugin.json.", folder);
+		_cleanup_free_ char *absent = extension_absent_sentence(folder, folder);
+
+		err_set(err, ERR_FILE_NOT_FOUND, "%s", absent);
 		return NULL;
 	}
 	if (!json_is_object(said)) {
@@ -520,6 +599,77 @@ json_t *extension_manifest_read(const char *folder, json_t *problems, struct err
 		return NULL;
 	json_object_set_new(parts, "format", json_integer(format->format));
 	json_object_set(parts, "unused", unused);
+	json_object_set(parts, "problems", wrong);
+	json_array_foreach(wrong, i, sentence)
+		warnings_add(problems, json_incref(sentence));
 	json_object_set(manifest, "hasp", parts);
 	return manifest;
+}
+
+/* ---- hooks -------------------------------------------------------------------------------- */
+
+/* A folder may be a plugin, too, whose hooks are in the same file: those of events that only Claude
+ * Code has are in its form. A new reference. */
+static json_t *hooks_of_both(const char *folder, const char *path, const json_t *said)
+{
+	const bool both = extension_has_format(folder, EXTENSION_CLAUDE) ||
+	                  extension_has_format(folder, EXTENSION_CODEX);
+	json_auto_t *foreign = json_object(), *other = NULL;
+	json_t *hooks = json_object(), *groups;
+	const char *event;
+
+	json_object_foreach((json_t *)said, event, groups)
+		json_object_set(both && !hook_events_find(event, false) &&
+		                                hook_events_find(event, true) ?
+		                        foreign : hooks, event, groups);
+	other = config_claude_hooks(folder, path, foreign);
+	json_object_foreach(other, event, groups) {
+		json_auto_t *all = json_copy(json_object_get(hooks, event));
+
+		if (json_is_array(all))
+			json_array_extend(all, groups);
+		json_object_set(hooks, event, json_is_array(all) ? all : groups);
+	}
+	return hooks;
+}
+
+json_t *extension_hooks_said(const char *folder, const json_t *manifest, struct err *err)
+{
+	_cleanup_free_ char *path = path_join(folder, "hooks/hooks.json");
+	struct err why = ERR_INIT;
+	json_auto_t *file = NULL;
+	json_t *hooks;
+
+	if (extension_format(manifest) != EXTENSION_GEMINI)
+		return json_incref(json_object_get(json_object_get(manifest, "hasp"), "hooks"));
+	file = config_json(folder, path, &why);
+	if (!file) {
+		if (why.code != ERR_NONE)
+			*err = why;
+		return NULL;
+	}
+	hooks = json_object_get(file, "hooks");
+	if (!json_is_object(hooks)) {
+		err_set(err, ERR_INVALID_ARGUMENT, "%s: its \"hooks\" is no object.", path);
+		return NULL;
+	}
+	return hooks_of_both(folder, path, hooks);
+}
+
+char *extension_hooks_stray(const char *folder, const json_t *manifest)
+{
+	_cleanup_free_ char *path = path_join(folder, "hooks.json");
+	struct err ignored = ERR_INIT;
+	json_auto_t *said = NULL;
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return NULL;
+	if (extension_format(manifest) != EXTENSION_GEMINI) {
+		said = extension_hooks_said(folder, manifest, &ignored);
+		if (json_object_size(said))
+			return NULL;
+	}
+	return mem_printf("%s is not read, and its hooks do not run: move it to hooks/hooks.json.",
+	                  path);
 }

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/door.h"
@@ -174,6 +173,11 @@ const json_t *extension_unused(const json_t *manifest)
 	return json_object_get(parts_of(manifest), "unused");
 }
 
+const json_t *extension_problems(const json_t *manifest)
+{
+	return json_object_get(parts_of(manifest), "problems");
+}
+
 json_t *extension_origin_read(const char *folder)
 {
 	_cleanup_free_ char *path = path_join(folder, EXTENSION_ORIGIN);
@@ -184,47 +188,4 @@ json_t *extension_origin_read(const char *folder)
 		return origin;
 	json_decref(origin);
 	return NULL;
-}
-
-/* ---- hooks -------------------------------------------------------------------------------- */
-
-json_t *extension_hooks_said(const char *folder, const json_t *manifest, struct err *err)
-{
-	_cleanup_free_ char *path = path_join(folder, "hooks/hooks.json");
-	struct err why = ERR_INIT;
-	json_auto_t *file = NULL;
-	json_t *hooks;
-
-	if (extension_format(manifest) != EXTENSION_GEMINI)
-		return json_incref(json_object_get(parts_of(manifest), "hooks"));
-	file = config_json(folder, path, &why);
-	if (!file) {
-		if (why.code != ERR_NONE)
-			*err = why;
-		return NULL;
-	}
-	hooks = json_object_get(file, "hooks");
-	if (!json_is_object(hooks)) {
-		err_set(err, ERR_INVALID_ARGUMENT, "%s: its \"hooks\" is no object.", path);
-		return NULL;
-	}
-	return json_incref(hooks);
-}
-
-char *extension_hooks_stray(const char *folder, const json_t *manifest)
-{
-	_cleanup_free_ char *path = path_join(folder, "hooks.json");
-	struct err ignored = ERR_INIT;
-	json_auto_t *said = NULL;
-	struct stat st;
-
-	if (lstat(path, &st) < 0)
-		return NULL;
-	if (extension_format(manifest) != EXTENSION_GEMINI) {
-		said = extension_hooks_said(folder, manifest, &ignored);
-		if (json_object_size(said))
-			return NULL;
-	}
-	return mem_printf("%s is not read, and its hooks do not run: move it to hooks/hooks.json.",
-	                  path);
 }

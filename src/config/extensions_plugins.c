@@ -15,6 +15,7 @@
 #include "config/extensions.h"
 #include "config/private.h"
 #include "data/json.h"
+#include "data/warnings.h"
 
 #define NO_VERSION "no version"
 
@@ -79,18 +80,41 @@ char *extension_data_make(const struct extension *extension)
 	               mem_strdup(extension->data) : NULL;
 }
 
+/* What bundles may name besides their settings. */
+static void put_bundle_names(json_t *names, const char *home, const char *folder)
+{
+	static const char *const folders[][2] = {
+		{ "HOME", "" }, { "DESKTOP", "/Desktop" }, { "DOCUMENTS", "/Documents" },
+		{ "DOWNLOADS", "/Downloads" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+		_cleanup_free_ char *path = mem_printf("%s%s", home, folders[i][1]);
+
+		json_object_set_new(names, folders[i][0], json_name(path));
+	}
+	json_object_set_new(names, "__dirname", json_name(folder));
+	json_object_set_new(names, "pathSeparator", json_string("/"));
+	json_object_set_new(names, "/", json_string("/"));
+}
+
 json_t *config_plugin_names(const struct settings *settings, const struct extension *extension)
 {
+	const enum extension_format format = extension_format(extension->manifest);
 	const json_t *one;
 	json_t *names = json_object();
 	size_t i;
 
-	if (extension_format(extension->manifest) == EXTENSION_PORTABLE)
+	if (format == EXTENSION_PORTABLE)
 		return json_pack("{s:o, s:o}", "PLUGIN_ROOT", json_name(extension->folder),
 		                 "PLUGIN_DATA", json_name(extension->data));
 	json_object_set_new(names, "CLAUDE_PLUGIN_ROOT", json_name(extension->folder));
 	json_object_set_new(names, "CLAUDE_PLUGIN_DATA", json_name(extension->data));
-	if (extension_format(extension->manifest) == EXTENSION_CODEX) {
+	/* Hooks in the form of the extension that is in the same folder. */
+	json_object_set_new(names, "extensionPath", json_name(extension->folder));
+	if (format == EXTENSION_BUNDLE)
+		put_bundle_names(names, home_user(settings->home), extension->folder);
+	if (format == EXTENSION_CODEX) {
 		json_object_set_new(names, "PLUGIN_ROOT", json_name(extension->folder));
 		json_object_set_new(names, "PLUGIN_DATA", json_name(extension->data));
 	}
@@ -135,10 +159,35 @@ static json_t *portable_expand(const json_t *said, const json_t *names)
 	return entry;
 }
 
+/* Takes members away that name a variable or a setting without a value: an empty or raw one would
+ * be sent as if it were one. */
+static void drop_unset(json_t *entry, const char *member, const char *server, json_t *warnings)
+{
+	json_auto_t *said = json_copy(json_object_get(entry, member));
+	json_t *kept = json_object(), *value;
+	const char *name;
+
+	json_object_foreach(said, name, value) {
+		const char *open = json_is_string(value) ? strstr(json_string_value(value), "${") :
+		                                           NULL;
+
+		if (!open)
+			json_object_set(kept, name, value);
+		else
+			warnings_add_line(warnings, "The MCP server \"%s\" gets no %s: %.*s has no "
+			                  "value.", server, name,
+			                  (int)strcspn(open + 2, "}"), open + 2);
+	}
+	if (json_object_size(said))
+		json_object_set(entry, member, kept);
+	json_decref(kept);
+}
+
 void config_plugin_expand(const struct settings *settings, struct extension *extension,
                           json_t *warnings)
 {
-	const bool portable = extension_format(extension->manifest) == EXTENSION_PORTABLE;
+	const enum extension_format format = extension_format(extension->manifest);
+	const bool portable = format == EXTENSION_PORTABLE || format == EXTENSION_BUNDLE;
 	const json_t *said = json_object_get(extension->manifest, "mcpServers");
 	json_auto_t *names = config_plugin_names(settings, extension);
 	json_t *servers = json_object(), *one;
@@ -150,9 +199,15 @@ void config_plugin_expand(const struct settings *settings, struct extension *ext
 		json_t *entry = portable ? json_copy(placed) :
 		                           variables_expand_braces(settings->variables, placed,
 		                                                   true, warnings);
-		json_t *env = json_copy(json_object_get(entry, "env"));
+		json_t *env;
 
 		config_keep_helper(entry, placed);
+		if ((format == EXTENSION_CODEX || format == EXTENSION_BUNDLE) &&
+		    extension->enabled) {
+			drop_unset(entry, "headers", name, warnings);
+			drop_unset(entry, "env", name, warnings);
+		}
+		env = json_copy(json_object_get(entry, "env"));
 		if (config_entry_runs(entry)) {
 			if (!json_is_object(env)) {
 				json_decref(env);

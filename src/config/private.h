@@ -148,6 +148,7 @@ struct manifest_reading {
 	json_t *unused;     /* sentences: what hasp does not use of it */
 	json_t *lost;       /* [{event, what}]: hooks that hasp does not use and that could refuse
 	                     * something; or NULL */
+	bool codex;         /* its servers have Codex' members, too */
 };
 
 /* Adds a sentence about the file; at most ERR_MESSAGE_MAX bytes. */
@@ -163,9 +164,24 @@ json_t *config_json(const char *folder, const char *path, struct err *err);
  * in the form of gemini-extension.json, with reading->parts filled in; NULL with *err. */
 json_t *config_claude_read(const struct manifest_reading *reading, const json_t *said,
                            struct err *err);
-/* Codex', which has Claude Code's hooks and servers (extensions_claude.c). */
+/* Codex', which has Claude Code's hooks and servers (extensions_codex.c). */
 json_t *config_codex_read(const struct manifest_reading *reading, const json_t *said,
                           struct err *err);
+
+/* Adds what the entry of a server says in Codex' members (bearer_token_env_var, ...), in the form
+ * of mcpServers; variables of the user's as ${NAME}. (extensions_codex.c) */
+void config_codex_put(json_t *entry, const json_t *said);
+/* Whether it is one of those. */
+bool config_codex_member(const char *member);
+/* Hooks as Claude Code's files have them, in the form of settings; a new object. */
+json_t *config_claude_hooks(const char *folder, const char *path, const json_t *said);
+/* Settings that a manifest names, {KEY: {"title", "description", "sensitive", "default"}}, as those
+ * of an extension. */
+void config_plugin_options(const struct manifest_reading *reading, json_t *manifest,
+                           const char *member, const json_t *said);
+/* MCP bundles' (extensions_bundle.c). */
+json_t *config_bundle_read(const struct manifest_reading *reading, const json_t *said,
+                           struct err *err);
 
 /* For these (extensions_plugins.c): */
 /* 1 to 64 letters, digits, "-", "_" and ".", the first and last one of the first two. */

@@ -11,7 +11,10 @@
 #include "config/private.h"
 #include "data/json.h"
 
-enum { QUESTION_BYTES = 4096 }; /* longer ones are not asked */
+enum {
+	QUESTION_BYTES = 4096, /* longer ones are not asked */
+	SERVER_NAME_BYTES = 100,
+};
 
 static void put_question_words(struct buf *out, const json_t *list)
 {
@@ -60,11 +63,6 @@ static void note_variables(json_t *wanted, const json_t *value)
 	}
 }
 
-const json_t *servers_codex_variable(const json_t *variable)
-{
-	return json_is_object(variable) ? json_object_get(variable, "name") : variable;
-}
-
 /* "; with your variables A, B": the user's variables that the entry uses, in either format. */
 static void put_variables_wanted(struct buf *out, const json_t *said)
 {
@@ -97,6 +95,30 @@ const json_t *servers_entry_address(const json_t *entry)
 	for (size_t i = 0; i < ARRAY_LEN(members); i++)
 		if (json_string_length(json_object_get(entry, members[i])))
 			return json_object_get(entry, members[i]);
+	return NULL;
+}
+
+bool servers_name_is_fine(const char *name)
+{
+	const size_t len = strlen(name);
+
+	for (const char *c = name; *c; c++)
+		if (!ascii_is_alnum(*c) && !strchr("-_.@/: ", *c))
+			return false;
+	return len > 0 && len <= SERVER_NAME_BYTES;
+}
+
+const char *servers_entry_problem(const char *name, const json_t *entry)
+{
+	if (!servers_name_is_fine(name))
+		return "Its name is not one that hasp takes.";
+	if (!json_is_object(entry))
+		return "Its entry is no object.";
+	if (json_object_get(entry, "command") && !json_is_string(json_object_get(entry, "command")))
+		return "Its \"command\" is no text.";
+	if (!servers_entry_address(entry) && !json_string_length(json_object_get(entry, "command")))
+		return "It cannot be started: it has neither a command nor an address "
+		       "(\"command\", \"httpUrl\" or \"url\").";
 	return NULL;
 }
 

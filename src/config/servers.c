@@ -52,16 +52,6 @@ bool servers_list_has(const json_t *names, const char *name)
 	return false;
 }
 
-bool servers_name_is_fine(const char *name)
-{
-	const size_t len = strlen(name);
-
-	for (const char *c = name; *c; c++)
-		if (!ascii_is_alnum(*c) && !strchr("-_.@/: ", *c))
-			return false;
-	return len > 0 && len <= NAME_BYTES_MAX;
-}
-
 /* ---- rows ---- */
 
 __attribute__((format(printf, 2, 3)))
@@ -203,11 +193,14 @@ static void each_foreign(struct server_gathering *gathering, const json_t *serve
 			            "not used.", file, FOREIGN_SERVERS_MAX);
 			return;
 		}
-		if (!servers_name_is_fine(name) || !json_is_object(entry))
-			gather_warn(gathering, "%s: an MCP server is not used, because its name or "
-			            "its entry is not one that hasp takes.", file);
-		else
+		if (!servers_name_is_fine(name) || !json_is_object(entry)) {
+			_cleanup_free_ char *line = extension_line(span_str(name));
+
+			gather_warn(gathering, "%s: the MCP server \"%.100s\" is not used: %s",
+			            file, line, servers_entry_problem(name, entry));
+		} else {
 			add(gathering, name, entry, data);
+		}
 	}
 }
 
@@ -496,6 +489,27 @@ static void add_extension_server(struct server_gathering *gathering, const char 
 	row_add_foreign(gathering, name, entry, origin, file);
 }
 
+/* Its servers start without a setting that the user has not set. */
+static void warn_of_unset(struct server_gathering *gathering, const struct extension *extension)
+{
+	const json_t *setting;
+	size_t i;
+
+	if (!json_object_size(json_object_get(extension->manifest, "mcpServers")))
+		return;
+	json_array_foreach(json_object_get(extension->manifest, "settings"), i, setting) {
+		const char *variable = json_string_value(json_object_get(setting, "envVar"));
+
+		if (variable && *variable && !extension_variable_steers(variable) &&
+		    !json_is_true(json_object_get(setting, "optional")) &&
+		    !json_object_get(extension->values, variable))
+			gather_warn(gathering, "The MCP servers of the extension \"%s\" start "
+			            "without its setting %.100s, which is not set. To set it: hasp "
+			            "extensions config %s %.100s", extension->name, variable,
+			            extension->name, variable);
+	}
+}
+
 static void add_extension_servers(struct server_gathering *gathering)
 {
 	const struct extensions *all = extensions_installed(gathering->settings);
@@ -505,9 +519,11 @@ static void add_extension_servers(struct server_gathering *gathering)
 		_cleanup_free_ char *file = path_join(one->folder,
 		                                      extension_manifest_file(one->manifest));
 
-		if (extension_counts(one))
-			each_foreign(gathering, json_object_get(one->manifest, "mcpServers"), file,
-			             add_extension_server, one);
+		if (!extension_counts(one))
+			continue;
+		warn_of_unset(gathering, one);
+		each_foreign(gathering, json_object_get(one->manifest, "mcpServers"), file,
+		             add_extension_server, one);
 	}
 }
 

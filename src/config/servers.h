@@ -71,6 +71,8 @@ char *servers_project_question(const json_t *entry, const json_t *said);
 const json_t *servers_codex_variable(const json_t *variable);
 /* Where an entry that mcpServers could have leads to; NULL: it is a program. Borrowed. */
 const json_t *servers_entry_address(const json_t *entry);
+/* Why a member of mcpServers cannot be a server of this name, a sentence; NULL: it can be one. */
+const char *servers_entry_problem(const char *name, const json_t *entry);
 /* Whether a name can stand in a sentence and in a tool's name, as these programs make them. */
 bool servers_name_is_fine(const char *name);
 /* Whether both are the same name, as Gemini CLI compares servers' names in mcp.allowed,

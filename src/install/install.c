@@ -66,6 +66,8 @@ static json_t *origin_begin(const struct install_wish *wish, const struct instal
 		json_object_set_new(origin, "path", json_text(span_str(wish->path)));
 	if (wish->plugin)
 		json_object_set_new(origin, "marketplace", json_text(span_str(wish->plugin)));
+	if (wish->format)
+		json_object_set_new(origin, "format", json_string(wish->format));
 	if (wish->auto_update)
 		json_object_set_new(origin, "autoUpdate", json_true());
 	if (wish->pre_release)
@@ -117,12 +119,25 @@ static char *content_folder(const struct install_stage *stage)
 		free(names[i]);
 	free(names);
 	/* No link: that would be renamed in place of what it leads to. */
-	if (inner && lstat(inner, &status) == 0 && S_ISDIR(status.st_mode)) {
+	if (inner && lstat(inner, &status) == 0 && S_ISDIR(status.st_mode) &&
+	    (extension_is_in(inner) || extension_is_bare(inner))) {
 		free(content);
 		return inner;
 	}
 	free(inner);
 	return content;
+}
+
+/* Whether the entry of a marketplace says itself which parts the plugin has. */
+static bool entry_names_parts(const json_t *manifest)
+{
+	static const char *const parts[] = { "commands", "agents", "skills", "hooks",
+		                             "mcpServers" };
+	bool names = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		names = names || json_object_get(manifest, parts[i]);
+	return names;
 }
 
 /* Another's word in place of a manifest. */
@@ -131,8 +146,12 @@ static bool manifest_put(struct install *install, const json_t *manifest, const 
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_SETTINGS_BYTES);
 	_cleanup_free_ char *path = path_join(install->folder, CLAUDE_MANIFEST);
+	json_auto_t *exact = json_copy((json_t *)manifest);
 
-	if (!json_print(&text, manifest, 2))
+	/* What it names is all that the plugin has. */
+	if (entry_names_parts(manifest))
+		json_object_set_new(exact, "strict", json_false());
+	if (!json_print(&text, exact, 2))
 		return err_set(err, ERR_TOO_LARGE, "The %s says too much of it.", whose);
 	json_object_set_new(install->origin, "manifest", json_string(whose));
 	return door_replace(install->folder, path, buf_view(&text), 0644, err);
@@ -160,6 +179,17 @@ static bool bare_put(struct install *install, const struct install_wish *wish,
 	return manifest_put(install, manifest, "folder", err);
 }
 
+/* Whether the files have the manifest that counts, so that the entry's is not needed. */
+static bool has_own_manifest(const struct install *install, const struct install_wish *wish)
+{
+	const bool claude = wish->format &&
+	                    !strcmp(wish->format, extension_format_word(EXTENSION_CLAUDE));
+
+	if (claude && entry_names_parts(wish->manifest))
+		return extension_has_format(install->folder, EXTENSION_CLAUDE);
+	return extension_is_in(install->folder);
+}
+
 static bool fetch_or_link(struct install *install, const struct install_wish *wish,
                           const struct install_source *source, const struct home *home,
                           struct err *err)
@@ -179,7 +209,7 @@ static bool fetch_or_link(struct install *install, const struct install_wish *wi
 	if (!wish->manifest)
 		return !extension_is_bare(install->folder) ||
 		       bare_put(install, wish, source, err);
-	return extension_is_in(install->folder) ||
+	return has_own_manifest(install, wish) ||
 	       manifest_put(install, wish->manifest, "marketplace", err);
 }
 
@@ -221,13 +251,16 @@ static bool manifest_find(struct install *install, const struct install_source *
 {
 	struct err why = ERR_INIT;
 
-	install->manifest = extension_manifest_read(install->folder, NULL, &why);
+	install->manifest = extension_manifest_read_as(
+		install->folder, extension_origin_format(install->origin), NULL, &why);
 	if (install->manifest)
 		return true;
-	if (why.code == ERR_FILE_NOT_FOUND)
-		err_set(&why, ERR_FILE_NOT_FOUND,
-		        "There is no " EXTENSION_MANIFEST " in %.500s, and no plugin.json.",
-		        source->text);
+	if (why.code == ERR_FILE_NOT_FOUND) {
+		_cleanup_free_ char *absent = extension_absent_sentence(install->folder,
+		                                                        source->text);
+
+		err_set(&why, ERR_FILE_NOT_FOUND, "%s", absent);
+	}
 	*err = why;
 	return false;
 }
@@ -277,6 +310,7 @@ static bool install_wish_plugin(const char *word, const struct home *home,
 	wish->ref = json_string_value(json_object_get(plugin, "ref"));
 	wish->path = json_string_value(json_object_get(plugin, "path"));
 	wish->manifest = json_object_get(plugin, "manifest");
+	wish->format = json_string_value(json_object_get(plugin, "format"));
 	*ret_plugin = plugin;
 	return true;
 }

@@ -33,6 +33,8 @@ struct install_wish {
 	const char *plugin; /* PLUGIN@MARKETPLACE, which has led to this source; NULL */
 	const json_t *manifest; /* of a plugin of Claude Code: what counts if its files have none;
 	                         * or NULL */
+	const char *format; /* of the product whose list named it (extension_format_word): of
+	                     * several manifests that one counts; or NULL */
 	bool link;
 	bool auto_update;   /* written down, as Gemini CLI does */
 	bool pre_release;   /* of GitHub's releases the newest, whatever it is */

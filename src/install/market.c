@@ -284,6 +284,8 @@ static void plugin_read(const struct market_reading *reading, const json_t *said
 	for (size_t i = 0; i < ARRAY_LEN(of_lists); i++)
 		json_object_del(manifest, of_lists[i]);
 	json_object_set_new(plugin, "manifest", manifest);
+	json_object_set_new(plugin, "format",
+	                    json_string(extension_format_word(reading->market->kind)));
 	plugin_end(reading, plugin,
 	           source_put(reading, json_object_get(said, "source"), plugin));
 }
@@ -301,6 +303,8 @@ static void gallery_read(const struct market_reading *reading, const json_t *sai
 		json_object_set_new(plugin, "description",
 		                    market_line(json_object_get(said, "repoDescription"),
 		                                MARKET_TEXT_BYTES));
+	json_object_set_new(plugin, "format",
+	                    json_string(extension_format_word(EXTENSION_GEMINI)));
 	plugin_end(reading, plugin,
 	           url ? elsewhere_put(reading, url, NULL, plugin) : "it has no address");
 }
@@ -359,7 +363,8 @@ static bool market_take(struct market_reading *reading, const json_t *said, stru
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "%.500s: its \"pluginRoot\" leads out of the marketplace.",
 		               reading->place->shown);
-	market->format = json_object_get(said, "owner") ? "Claude Code" : "Codex";
+	market->kind = json_object_get(said, "owner") ? EXTENSION_CLAUDE : EXTENSION_CODEX;
+	market->format = market->kind == EXTENSION_CLAUDE ? "Claude Code" : "Codex";
 	market->name = mem_dup(name.data, name.len);
 	reading->above = root;
 	entries_read(reading, json_object_get(said, "plugins"), plugin_read);

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/span.h"
+#include "config/extensions.h"
 #include "config/settings.h"
 #include "install/install.h"
 #include "install/market.h"
@@ -69,10 +70,12 @@ bool source_url_allowed(const char *url, struct err *err);
 /* A list of plugins.  Each is {"name", "version", "description": lines, may be "",
  * "from": where it comes from, a line,
  * "source", "ref"?, "path"?: the same for install_wish; or "problem": why hasp cannot install it,
- * "manifest": what the list itself says in place of a manifest}. */
+ * "manifest": what the list itself says in place of a manifest,
+ * "format": the product's word (extension_format_word)}. */
 struct market {
 	char *name;         /* owned; letters, digits, "-", "_" and "." */
 	const char *format; /* for people: "Claude Code" */
+	enum extension_format kind; /* of manifests of the same product */
 	json_t *plugins;    /* owned; an array */
 	json_t *notices;    /* owned; sentences about skipped entries */
 };

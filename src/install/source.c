@@ -70,7 +70,8 @@ bool source_url_allowed(const char *url, struct err *err)
 /* Without what follows the path. */
 static bool url_is_archive(const char *url)
 {
-	static const char *const ends[] = { ".tar.gz", ".tgz", ".zip", ".tar", ".skill" };
+	static const char *const ends[] = { ".tar.gz", ".tgz", ".zip", ".tar", ".skill", ".mcpb",
+		                            ".dxt" };
 	const struct span path = span_of(url, strcspn(url, "?#"));
 
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++)

@@ -37,6 +37,10 @@ static void blocks_have_fields_and_a_body(void **state)
 		{ "---\nargument-hint: [file] [how]\nmodel: \"a: b\"\n---\n",
 		  "{\"argument-hint\":\"[file] [how]\",\"model\":\"a: b\"}", "", true },
 		{ "---\nallowed-tools: *\nname: *x\n---\n", "{\"allowed-tools\":\"*\",\"name\":\"*x\"}", "", true },
+		{ "---\nname: x\ndescription: Use when: y. Examples:\n\n<example>\nContext: z\n"
+		  "user: \"a\"\n</example>\n\nmodel: m\n---\n",
+		  "{\"name\":\"x\",\"description\":\"Use when: y. Examples: <example> Context: z "
+		  "user: \\\"a\\\" </example>\",\"model\":\"m\"}", "", true },
 		{ "---\ndescription: @file\nname: a\nname: b\n---\n",
 		  "{\"description\":\"@file\",\"name\":\"a\"}", "", true },
 	};

@@ -59,7 +59,7 @@ def test_the_syntax_is_right(script, shell):
 @pytest.mark.parametrize("offers", [bash, fish])
 def test_commands_and_tools(ws, script, offers):
     assert offers(ws, script, "hasp ") == ["acp", "agents", "audit", "checkpoint", "completion", "config", "context", "extensions", "help", "hooks",
-                                             "mcp", "models", "policy", "sandbox", "serve", "sessions", "skills", "stats", "tool", "web", "worker"]
+                                             "mcp", "models", "policy", "sandbox", "serve", "sessions", "setup", "skills", "stats", "tool", "web", "worker"]
     assert offers(ws, script, "hasp -o ") == ["json", "stream-json", "text"]
     assert offers(ws, script, "hasp --yolo --approval-mode pl") == ["plan"]
     assert offers(ws, script, "hasp --output-format=str")[0].endswith("stream-json")

@@ -16,6 +16,7 @@ INDIRECT = {
     "src/agent/host/remote.c": "names in the user's agents, and in others that the user allowed",
     "src/agent/setup/environment.c": "names of a setting of the user's",
     "src/agent/prompt/prompt.c": "GEMINI_PROMPT_*",
+    "src/cli/command/extension_settings.c": "of a setting of an extension, where --setting names it",
     "src/config/settings.c": "in the file",
     "src/config/variables.c": "names in settings; all of them",
     "src/net/http/client_url.c": "in the file",
@@ -127,7 +128,9 @@ NO_PLACES = {
     "src/a2a/serve/serve.c": {"agent-card.json"},
     "src/a2a/serve/route.c": {"agent-card.json", "jwks.json"},
     "src/a2a/serve/sign.h": {"jwks.json"},
-    "src/config/extensions_formats.c": {"plugin.schema.json", "mcp.schema.json"},  # likewise
+    # Likewise; and manifests of other programs, which are named because they are not read.
+    "src/config/extensions_formats.c": {"plugin.schema.json", "mcp.schema.json", "package.json", "qwen-extension.json"},
+    "src/cli/command/setup_command.c": {"installed_plugins.json", "mcp-config.json", "opencode.json"},  # because they are not read
     "src/install/markets.c": {"marketplace.json"},  # in a place that the user names
     "src/tui/ask/ask.c": {"answer.md"},  # what a text is called while an editor has it
     "src/tui/input.c": {"prompt.md"},

@@ -84,4 +84,53 @@ def test_no_member_is_used_without_a_look(world, verb):
 def test_a_server_without_an_address_is_named(world, server):
     folder = world.extend("ext", at=world.top / "work" / "ext", mcpServers={"s": server})
     done = world.command("extensions", "validate", str(folder))
-    assert "MCP server s: cannot be started: it has neither a command nor an address" in done.text
+    assert done.code == 1 and "broken: MCP server s (gemini-extension.json): " in done.text
+
+
+# Files of a home and a project, other programs' among them: what is bent, by its place.
+SETUPS = {
+    "home/.claude.json": {"mcpServers": SERVERS, "projects": {"/x": {"mcpServers": {}, "disabledMcpServers": ["a"]}}},
+    "home/.claude/settings.json": {"hooks": {"PreToolUse": [{"matcher": "x", "hooks": [{"type": "command", "command": "true"}]}]},
+                                   "permissions": {"deny": ["Read(./x)"], "defaultMode": "plan"}, "disabledMcpjsonServers": ["a"]},
+    "home/.claude/plugins/known_marketplaces.json": {"m": {"source": {"source": "github", "repo": "a/b", "ref": "c"}}},
+    "home/.gemini/settings.json": {"mcpServers": SERVERS, "hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "true"}]}]},
+                                   "tools": {"exclude": ["x"]}, "skills": {"disabled": ["x"]}, "agents": {"overrides": {"a": {"enabled": False}}}},
+    "home/.gemini/hasp-marketplaces.json": {"m": {"source": "/x", "ref": "c"}},
+    "home/.gemini/extensions/extension-enablement.json": {"a": {"overrides": ["!/x/*"]}},
+    "home/.gemini/hasp-extensions.json": {"a": {"content": "x", "looks": "x", "brings": "x", "files": {"a": "x"}}},
+    "home/.gemini/extensions/a/.gemini-extension-install.json": {"source": "/x", "type": "link", "format": "claude"},
+    "work/.mcp.json": {"mcpServers": SERVERS},
+    "work/.claude/settings.local.json": {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}},
+}
+SETUP_CASES = [(name, at, other) for name, whole in SETUPS.items() for at in places(whole) for other in BENT + [GONE] * bool(at)]
+
+
+def test_no_file_of_a_set_up_is_used_without_a_look(world):
+    world.extend("a")
+    crashed = []
+    for name, at, other in part.in_turn(SETUP_CASES, 20):
+        path = (world.home if name.startswith("home/") else world.root) / name.split("/", 1)[1]
+        before = path.read_text() if path.exists() else None
+        put(path.parent, {path.name: json.dumps(bend(SETUPS[name], at, other))})
+        code = world.command("setup", "check").code
+        if code not in (0, 1):
+            crashed.append((name, at, "missing" if other is GONE else other, code))
+        path.unlink() if before is None else path.write_text(before)
+    assert not crashed
+
+
+MARKET = {"name": "m", "owner": {"name": "A"}, "metadata": {"pluginRoot": "./plugins"}, "plugins": [
+    {"name": "a", "source": "./a", "version": "1", "description": "d", "strict": False, "skills": ["./s"]},
+    {"name": "b", "source": {"source": "git-subdir", "url": "https://example.org/x.git", "path": "b", "ref": "r", "sha": "0"}},
+    {"name": "c", "source": {"source": "github", "repo": "a/b"}}]}
+
+
+def test_no_member_of_a_marketplace_is_used_without_a_look(world):
+    folder = world.top / "work" / "market"
+    crashed = []
+    for at, other in part.in_turn([(at, other) for at in places(MARKET) for other in BENT + [GONE] * bool(at)], 8):
+        put(folder, {".claude-plugin/marketplace.json": json.dumps(bend(MARKET, at, other)), "plugins/a/s/SKILL.md": "x"})
+        code = world.command("extensions", "explore", str(folder)).code
+        if code not in (0, 1):
+            crashed.append((at, "missing" if other is GONE else other, code))
+    assert not crashed

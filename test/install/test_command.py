@@ -26,7 +26,7 @@ def source(world, name="ext", **more):
         "GEMINI.md": "MANGO\n", "commands/git/sum.toml": 'prompt = "x"\n',
         "skills/notes/SKILL.md": "---\nname: notes\ndescription: Writes notes.\n---\nx\n",
         "hooks/hooks.json": {"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "touch seen"}]}]}},
-        "policies/no.toml": "", "agents/critic.md": "x",
+        "policies/no.toml": "", "agents/critic.md": "---\nname: critic\ndescription: Finds faults.\n---\nx\n",
     }, at=world.top / "work" / name, excludeTools=["glob"], settings=[{"name": "Key", "description": "d", "envVar": "THE_KEY"}],
         mcpServers={"local": {"command": "node", "args": ["${extensionPath}/s.js", "a b"]},
                     "far": {"httpUrl": "https://example.org/mcp", "targetAudience": "all of it",
@@ -39,7 +39,7 @@ ALL = """  MCP server local: run node ${extensionPath}/s.js "a b"
   instructions: GEMINI.md
   command /git:sum
   skill notes: Writes notes.
-  agent: critic.md
+  agent critic: Finds faults.
   takes away the tool: glob
   rules: no.toml
   setting Key: THE_KEY
@@ -50,7 +50,8 @@ def test_installed_listed_used_and_removed(world):
     folder = source(world)
     done = run(world, "install", str(folder), stdin=b"y\n")
     assert done.text == ('Installing extension "ext" (1.2.3) from %s. It brings:\n%s'
-                         'Extension "ext" installed successfully and enabled.\n' % (folder, ALL))
+                         'Extension "ext" installed successfully and enabled.\n'
+                         '  not set: THE_KEY; hasp extensions config ext THE_KEY\n' % (folder, ALL))
     installed = world.extensions / "ext"
     assert json.loads((installed / ".gemini-extension-install.json").read_text()) == {"source": str(folder), "type": "local"}
     assert (installed / "commands/git/sum.toml").read_text() == 'prompt = "x"\n'
@@ -203,7 +204,7 @@ def test_new_and_validate(world):
     assert "already" in run(world, "new", "mine", code=1).err
     assert "no name" in run(world, "new", "my_ext", code=1).err
     (world.root / "mine" / "gemini-extension.json").write_text('{"name": "mine", "version": "1", "mcpServers": []}')
-    assert "not an object" in run(world, "validate", "mine", code=1).err
+    assert "not an object" in run(world, "validate", "mine", code=1).text
     assert "gemini-extension.json" in run(world, "validate", ".", code=1).err
 
 
@@ -216,7 +217,7 @@ def test_hooks_where_they_are_not_read(world, manifest):
     hooks = {"hooks": {"BeforeTool" if "gemini" in manifest else "PreToolUse": [
         {"hooks": [{"type": "command", "command": "exit 2"}]}]}}
     (folder / "hooks.json").write_text(json.dumps(hooks))
-    assert "move it to hooks/hooks.json" in run(world, "validate", "mine", code=1).err
+    assert "move it to hooks/hooks.json" in run(world, "validate", "mine", code=1).text
     assert "hooks that do not run" in run(world, "link", "mine", "--consent").text
     assert "hooks.json is not read" in world.command("hooks", "list").err
     (folder / "hooks").mkdir()

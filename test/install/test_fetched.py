@@ -17,7 +17,7 @@ import pytest
 pytestmark = pytest.mark.rows_in_turn(3)
 
 MANIFEST = {"name": "ext", "version": "1.2.3"}
-FILES = {"gemini-extension.json": json.dumps(MANIFEST), "GEMINI.md": "MANGO\n", "skills/a/SKILL.md": "x"}
+FILES = {"gemini-extension.json": json.dumps(MANIFEST), "GEMINI.md": "MANGO\n", "notes/a/SKILL.md": "x"}
 
 
 def run(world, *args, code=0, **options):
@@ -78,7 +78,7 @@ def test_an_archive_is_installed(world, name, data):
     assert done.text == ('Installing extension "ext" (1.2.3) from %s. It brings:\n  instructions: GEMINI.md\n'
                          'Extension "ext" installed successfully and enabled.\n' % path)
     assert origin(world) == {"source": path, "type": "archive"}
-    assert (world.extensions / "ext" / "skills/a/SKILL.md").read_text() == "x"
+    assert (world.extensions / "ext" / "notes/a/SKILL.md").read_text() == "x"
     assert sorted(os.listdir(world.extensions)) == ["ext", "extension-enablement.json"]
 
 
@@ -101,7 +101,7 @@ def test_what_is_harmless_is_unpacked(world):
     assert (folder / "deep/er/é.txt").read_text() == "ü" and (folder / "deep/up").read_text() == "MANGO\n"
     assert (folder / "twin").read_text() == "MANGO\n" and (folder / "twin").stat().st_nlink == 1
     assert sorted(os.listdir(folder)) == [".gemini-extension-install.json", "GEMINI.md", "deep", "empty",
-                                          "gemini-extension.json", "run.sh", "skills", "twin"]
+                                          "gemini-extension.json", "notes", "run.sh", "twin"]
     assert sorted(os.listdir(folder / "deep")) == ["er", "up"] and origin(world)["type"] == "archive"
 
 
@@ -119,19 +119,19 @@ BOMB = bytes(16 << 20)
 HOSTILE = {
     "absolute": (tar([entry("/tmp/hasp-outside")]), "absolute"),
     "up": (tar([entry("../../outside")]), "leads out"),
-    "up in the middle": (tar([entry("skills/../../../outside")]), "leads out"),
+    "up in the middle": (tar([entry("notes/../../../outside")]), "leads out"),
     "zip up": (zipped([("../../../outside", "x")]), "leads out"),
     "zip absolute": (zipped([("/tmp/hasp-outside", "x")]), "absolute"),
     "link": (tar([entry("out", linkname="../..", **LINK)]), "leads out"),
     "link absolute": (tar([entry("out", linkname="/tmp", **LINK)]), "leads out"),
-    "link down and up": (tar([entry("out", linkname="skills/../../..", **LINK)]), "leads out"),
+    "link down and up": (tar([entry("out", linkname="notes/../../..", **LINK)]), "leads out"),
     "link into git": (tar([entry("out", linkname=".git/hooks", **LINK)]), "link to a name"),
     "zip link": (zipped([zip_link("out", "../../../..")]), "leads out"),
-    "through a link": (tar([entry("in", linkname="skills", **LINK), entry("in/x")]), "twice"),
-    "over a link": (tar([entry("in", linkname="skills/new", **LINK), entry("in")]), "twice"),
+    "through a link": (tar([entry("in", linkname="notes", **LINK), entry("in/x")]), "twice"),
+    "over a link": (tar([entry("in", linkname="notes/new", **LINK), entry("in")]), "twice"),
     "hard link out": (tar([entry("passwd", linkname="../../../../../../../../etc/passwd", **HARD)]), "leads out"),
     "hard link absolute": (tar([entry("passwd", linkname="/etc/passwd", **HARD)]), "absolute"),
-    "hard link to a link": (tar([entry("a", linkname="skills", **LINK), entry("b", linkname="a", **HARD)]), "not in it"),
+    "hard link to a link": (tar([entry("a", linkname="notes", **LINK), entry("b", linkname="a", **HARD)]), "not in it"),
     "hard link ahead": (tar([entry("a", linkname="b", **HARD), entry("b")]), "not in it"),
     "device": (tar([entry("null", type=tarfile.CHRTYPE, devmajor=1, devminor=3)]), "neither"),
     "block device": (tar([entry("sda", type=tarfile.BLKTYPE, devmajor=8)]), "neither"),

@@ -99,7 +99,7 @@ def test_the_gallery_of_gemini_cli(world, server):
     add(world, server.url + "/extensions.json")
     run(world, "install", "--consent", "notes@127.0.0.1", env={"GITHUB_API_URL": server.url})
     assert origin(world) == {"source": "https://github.com/me/notes", "type": "github-release", "releaseTag": "v1",
-                             "marketplace": "notes@127.0.0.1"}
+                             "marketplace": "notes@127.0.0.1", "format": "gemini"}
     assert rows(explored(world))["notes"]["installed"] == "1.2.3"
 
 
@@ -211,7 +211,7 @@ def test_a_plugin_of_a_folder(world, folder):
     done = run(world, "install", "kit@tools", stdin=b"y\n")
     assert done.text == ('Installing extension "kit" (1.0.0) from %s/plugins/kit, which is kit@tools. It brings:\n'
                          '  command /kit:sum: Sums.\nExtension "kit" installed successfully and enabled.\n' % folder) or done.text
-    assert origin(world, "kit") == {"source": "%s/plugins/kit" % folder, "type": "local", "marketplace": "kit@tools"}
+    assert origin(world, "kit") == {"source": "%s/plugins/kit" % folder, "type": "local", "marketplace": "kit@tools", "format": "claude"}
     assert rows(explored(world))["kit"]["installed"] == "1.0.0"
     assert "kit (1.0), installed: 1.0.0\n" in run(world, "explore").text
     assert "already up to date" in run(world, "update", "kit").text
@@ -238,7 +238,7 @@ def test_a_plugin_of_a_repository(world, repository):
     done = run(world, "install", "--consent", "kit@tools")
     assert 'from %s, folder plugins/kit, which is kit@tools. It brings:' % url in done.text
     commit = git(repository, "rev-parse", "HEAD").strip()
-    assert origin(world, "kit") == {"source": url, "type": "git", "path": "plugins/kit", "marketplace": "kit@tools", "commit": commit}
+    assert origin(world, "kit") == {"source": url, "type": "git", "path": "plugins/kit", "marketplace": "kit@tools", "format": "claude", "commit": commit}
     assert sorted(os.listdir(world.extensions / "kit")) == [".claude-plugin", ".gemini-extension-install.json", ".git", "commands", "data"]
     assert rows(explored(world))["kit"]["installed"] == "1.0.0"
 

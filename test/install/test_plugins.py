@@ -70,7 +70,7 @@ def test_all_of_a_claude_plugin_in_one_run(world):
         ".mcp.json": {"mcpServers": {"tools": fake_mcp.entry()}},
     }, version="1.2.3", description="All of it.")
     said = install(world, folder).text
-    for line in ("command /kit:sum", "skill notes: Writes notes.", "agent: critic.md", "MCP server tools: run",
+    for line in ("command /kit:sum", "skill notes: Writes notes.", "agent critic: Finds faults.", "MCP server tools: run",
                  "hook, which runs outside the sandbox, BeforeTool: sh"):
         assert line in said
     placed = world.extensions / "kit"
@@ -115,7 +115,7 @@ def test_paths_of_its_manifest(world):
         mcpServers=["./servers.json", {"far": {"type": "http", "url": "https://example.org/mcp"}}],
         hooks=["./conf/hooks/hooks.json", {"SessionEnd": [{"hooks": [{"type": "command", "command": "true"}]}]}]))
     said = run(world).text
-    for line in ("command /kit:one", "command /kit:two", "skill a: d", "skill b: d", "skill c: d", "agent: d.md",
+    for line in ("command /kit:one", "command /kit:two", "skill a: d", "skill b: d", "skill c: d", "agent d: d",
                  "MCP server tools: run true", "MCP server far: contact https://example.org/mcp", "AfterAgent: true",
                  "SessionEnd: true"):
         assert line in said
@@ -312,7 +312,7 @@ def test_what_hasp_does_not_use_is_named(world):
     done = run(world, "validate", str(folder))
     named = [line[len("  not used by hasp: "):] for line in done.text.splitlines() if line.startswith("  not used by hasp: ")]
     assert sorted(named) == sorted([
-        "language servers", "output styles", "programs for the search path (bin/)", '"futureThing" of the manifest',
+        "language servers", "output styles: x.md", "programs for the search path (bin/): tool", '"futureThing" of the manifest',
         "hooks of the event SubagentStop", "hooks of the event Other", 'hooks of Stop of the type "prompt"',
         'hooks of Stop that have an "if", which is for those of tools', "hooks of SessionStart for PowerShell",
         '"asyncRewake" of SessionStart hooks is not supported',
@@ -469,7 +469,7 @@ def test_a_portable_plugin_at_work(world):
 def test_servers_that_break_the_rules_are_left_out_alone(world, entry):
     folder = portable(world, {"mcp.json": mcp(bad=entry, good={"type": "stdio", "command": "true", "cwd": "./"})})
     (folder / "link").symlink_to("/bin/true")
-    assert '"bad" of mcp.json is ignored' in run(world, "validate", str(folder), code=1).err
+    assert '"bad" of mcp.json is ignored' in run(world, "validate", str(folder), code=1).text
     (folder / "link").unlink()
     (folder / "link").write_text("x")
     said = install(world, folder).text
@@ -494,7 +494,7 @@ def test_servers_that_keep_the_rules(world, entry):
 ])
 def test_a_broken_list_of_servers_leaves_the_skills(world, content):
     folder = portable(world, {"mcp.json": content, "skills/a/SKILL.md": "---\nname: a\ndescription: d\n---\nx\n"})
-    assert "mcp.json are ignored" in run(world, "validate", str(folder), code=1).err
+    assert "mcp.json are ignored" in run(world, "validate", str(folder), code=1).text
     said = install(world, folder).text
     assert "skill a: d" in said and "MCP server" not in said
 
@@ -512,4 +512,4 @@ def test_its_closed_manifest(world, more, fine):
     done = world.command("extensions", "install", "--consent", str(folder))
     assert (done.code == 0) == fine, done.err
     if fine and "unknown" in more:
-        assert '"unknown" is not a member of Agent Plugins 1.0' in run(world, "validate", str(folder), code=1).err
+        assert '"unknown" is not a member of Agent Plugins 1.0' in run(world, "validate", str(folder), code=1).text

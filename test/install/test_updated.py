@@ -83,13 +83,13 @@ def test_a_file_that_changed_is_a_question(world, folder, change):
         (installed / "commands").mkdir()
         (installed / "commands" / "x.toml").write_text('prompt = "x"\n')
     elif change == "gone":
-        (installed / "skills/a/SKILL.md").unlink()
+        (installed / "notes/a/SKILL.md").unlink()
     elif change == "runs":
-        (installed / "skills/a/SKILL.md").chmod(0o755)
+        (installed / "notes/a/SKILL.md").chmod(0o755)
     elif change == "link":
-        (installed / "skills/b").symlink_to("a")
+        (installed / "notes/b").symlink_to("a")
     else:
-        (installed / "skills/a/.hidden").write_text("x")
+        (installed / "notes/a/.hidden").write_text("x")
     done = world.run(HELLO, "-p", "x")
     assert "MANGO" not in done.said(0) and "FIGS" not in done.said(0)
     assert 'The extension "ext" is not used.' in done.err and "hasp extensions approve ext" in done.err

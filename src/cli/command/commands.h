@@ -17,6 +17,7 @@ int command_run_hooks(const struct invocation *invocation);      /* hooks_comman
 int command_run_agents(const struct invocation *invocation);     /* agents_command.c */
 int command_run_skills(const struct invocation *invocation);     /* skills_command.c */
 int command_run_extensions(const struct invocation *invocation); /* extensions_command.c */
+int command_run_setup(const struct invocation *invocation);      /* setup_command.c */
 int command_run_mcp(const struct invocation *invocation);        /* mcp_command.c */
 int command_run_policy(const struct invocation *invocation);     /* policy_command.c */
 int command_run_config(const struct invocation *invocation);     /* config_command.c */

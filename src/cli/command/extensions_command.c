@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include "agent/session/record.h"
@@ -22,6 +21,7 @@
 #include "config/extensions.h"
 #include "data/json.h"
 #include "install/install.h"
+#include "install/inventory.h"
 #include "install/market.h"
 #include "telemetry/telemetry.h"
 
@@ -291,10 +291,12 @@ static void put_extension(struct buf *out, const struct extensions_command *comm
 
 		render_printf(out, "  Source: %s (Type: %s)\n", source, type);
 	}
-	buf_printf(out, "  Enabled (User): %s\n  Enabled (Workspace): %s\n%s\n",
+	buf_printf(out, "  Enabled (User): %s\n  Enabled (Workspace): %s\n%s",
 	           is_enabled_for(command, extension, home_user(home)) ? "true" : "false",
 	           is_enabled_for(command, extension, home_project(home)) ? "true" : "false",
 	           brings);
+	cli_extension_unset_put(out, extension, said);
+	buf_char(out, '\n');
 }
 
 /* Those that are not used for it. */
@@ -388,41 +390,6 @@ static bool is_consented(const struct extensions_command *command, const char *c
 	               "Nothing was installed. Without a terminal, --consent is required.");
 }
 
-static bool install_from(struct extensions_command *command, const char *source, bool link,
-                         struct err *err)
-{
-	const struct invocation *invocation = command->invocation;
-	const struct install_wish wish = {
-		.source = source, .link = link, .ref = invocation_value(invocation, FLAG_REF),
-		.auto_update = invocation_has(invocation, FLAG_AUTO_UPDATE),
-		.pre_release = invocation_has(invocation, FLAG_PRE_RELEASE),
-	};
-	struct install install;
-	_cleanup_free_ char *text = NULL;
-	bool ok;
-
-	if (!install_open(&wish, command->settings, &install, err))
-		return false;
-	ok = is_consented(command, install.consent, true, err) &&
-	     install_do(&install, command->settings, err);
-	publish_install(command, &install, NULL, ok);
-	text = mem_printf("Extension \"%s\" %s successfully and enabled.",
-	                  json_string_value(json_object_get(install.manifest, "name")),
-	                  link ? "linked" : "installed");
-	install_release(&install);
-	return ok && say_line(text, err);
-}
-
-static bool install_one(struct extensions_command *command, const char *source, struct err *err)
-{
-	return install_from(command, source, false, err);
-}
-
-static bool link_one(struct extensions_command *command, const char *source, struct err *err)
-{
-	return install_from(command, source, true, err);
-}
-
 static const struct extension *extension_find(const struct extensions_command *command,
                                               const char *name, struct err *err)
 {
@@ -480,110 +447,6 @@ static bool approve_one(struct extensions_command *command, const char *name, st
 	       say_line(text, err);
 }
 
-/* ---- its settings -------------------------------------------------------------------- */
-
-static void put_extension_setting(struct buf *out, const struct extension *extension,
-                                  const json_t *setting)
-{
-	const char *variable = json_string_value(json_object_get(setting, "envVar"));
-	const bool secret = json_is_true(json_object_get(setting, "sensitive"));
-	_cleanup_free_ char *value = variable ? extension_value(extension, variable, secret) : NULL;
-	_cleanup_free_ char *name = extension_line(json_span(json_object_get(setting, "name")));
-	_cleanup_free_ char *about =
-		extension_line(json_span(json_object_get(setting, "description")));
-	_cleanup_free_ char *shown = extension_line(span_str(!value ? "[not set]" :
-	                                                     secret ? "[a secret]" : value));
-	_cleanup_free_ char *asked = extension_line(span_str(variable ? variable : ""));
-
-	render_printf(out, "  %s (%s): %s\n", name, asked, shown);
-	if (*about)
-		render_printf(out, "    %s\n", about);
-	if (secret && value)
-		explicit_bzero(value, strlen(value));
-}
-
-static void put_extension_settings(struct buf *out, const struct extension *extension)
-{
-	struct err ignored = ERR_INIT;
-	json_auto_t *said = extension_manifest_read(extension->folder, NULL, &ignored);
-	const json_t *list = json_object_get(said, "settings"), *setting;
-	size_t i;
-
-	render_printf(out, "%s (%s)\n", extension->name, extension->version);
-	json_array_foreach(list, i, setting)
-		put_extension_setting(out, extension, setting);
-	if (!json_array_size(list))
-		buf_str(out, "  no settings\n");
-}
-
-/* By its name or its variable; a new reference, or NULL. */
-static json_t *setting_named(const struct extension *extension, const char *word)
-{
-	struct err ignored = ERR_INIT;
-	json_auto_t *said = extension_manifest_read(extension->folder, NULL, &ignored);
-	const json_t *setting;
-	size_t i;
-
-	json_array_foreach(json_object_get(said, "settings"), i, setting)
-		if (json_string_length(json_object_get(setting, "envVar")) &&
-		    (span_eq(json_span(json_object_get(setting, "name")), span_str(word)) ||
-		     span_eq(json_span(json_object_get(setting, "envVar")), span_str(word))))
-			return json_incref((json_t *)setting);
-	return NULL;
-}
-
-/* A line of standard input; a secret is not shown on a terminal. False: none. */
-static bool value_ask(const json_t *setting, bool secret, struct buf *ret)
-{
-	_cleanup_free_ char *name = extension_line(json_span(json_object_get(setting, "name")));
-	_cleanup_free_ char *about =
-		extension_line(json_span(json_object_get(setting, "description")));
-	_cleanup_free_ char *line = NULL;
-	struct termios terminal, silent;
-	const bool hides = secret && tcgetattr(STDIN_FILENO, &terminal) == 0;
-	size_t size = 0;
-	ssize_t len;
-
-	output_complain(*about ? about : name);
-	output_complain("The new value, on one line; an empty one takes it away:");
-	if (hides) {
-		silent = terminal;
-		silent.c_lflag &= ~(tcflag_t)ECHO;
-		tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent);
-	}
-	len = getline(&line, &size, stdin);
-	if (hides)
-		tcsetattr(STDIN_FILENO, TCSAFLUSH, &terminal);
-	if (len >= 0)
-		buf_span(ret, line_body(span_of(line, (size_t)len)));
-	if (line)
-		explicit_bzero(line, size);
-	return len >= 0;
-}
-
-static bool setting_change(const struct extension *extension, const char *word, struct err *err)
-{
-	json_auto_t *setting = setting_named(extension, word);
-	const char *variable = json_string_value(json_object_get(setting, "envVar"));
-	const bool secret = json_is_true(json_object_get(setting, "sensitive"));
-	_cleanup_buf_ struct buf value = BUF_INIT(LIMIT_ENV_FILE_BYTES);
-	_cleanup_free_ char *text = NULL;
-	bool ok;
-
-	if (!setting)
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "Extension \"%s\" has no setting \"%.100s\".",
-		               extension->name, word);
-	if (!value_ask(setting, secret, &value))
-		return err_set(err, ERR_INVALID_ARGUMENT, "Standard input has no value.");
-	ok = extension_value_set(extension, variable, secret, value.len ? value.data : NULL, err);
-	text = mem_printf("Setting %s of extension \"%s\" %s.", variable, extension->name,
-	                  value.len ? "set" : "removed");
-	if (value.data)
-		explicit_bzero(value.data, value.len);
-	return ok && say_line(text, err);
-}
-
 /* config [NAME [SETTING]] */
 static bool extension_settings_run(struct extensions_command *command, struct err *err)
 {
@@ -599,11 +462,53 @@ static bool extension_settings_run(struct extensions_command *command, struct er
 		               "Settings of extensions are the user's: there is no --scope "
 		               "project.");
 	if (word)
-		return setting_change(extension, word, err);
+		return cli_extension_setting_change(extension, word, err);
 	for (size_t i = 0; i < command->all->count; i++)
 		if (!extension || extension == &command->all->at[i])
-			put_extension_settings(&out, &command->all->at[i]);
+			cli_extension_settings_put(&out, &command->all->at[i]);
 	return agent_output_lines(buf_view(&out), err);
+}
+
+/* ---- put in ----------------------------------------------------------------------------- */
+
+static bool install_from(struct extensions_command *command, const char *source, bool link,
+                         struct err *err)
+{
+	const struct invocation *invocation = command->invocation;
+	const struct install_wish wish = {
+		.source = source, .link = link, .ref = invocation_value(invocation, FLAG_REF),
+		.auto_update = invocation_has(invocation, FLAG_AUTO_UPDATE),
+		.pre_release = invocation_has(invocation, FLAG_PRE_RELEASE),
+	};
+	struct install install;
+	_cleanup_free_ char *text = NULL;
+	bool ok;
+
+	if (!install_open(&wish, command->settings, &install, err))
+		return false;
+	ok = cli_extension_settings_check(command->invocation, install.manifest, err) &&
+	     is_consented(command, install.consent, true, err) &&
+	     install_do(&install, command->settings, err);
+	publish_install(command, &install, NULL, ok);
+	text = mem_printf("Extension \"%s\" %s successfully and enabled.",
+	                  json_string_value(json_object_get(install.manifest, "name")),
+	                  link ? "linked" : "installed");
+	ok = ok && say_line(text, err) &&
+	     cli_extension_settings_fill_in(command->invocation, command->settings,
+	                                    install.manifest, err);
+	command->all = extensions_installed(command->settings);
+	install_release(&install);
+	return ok;
+}
+
+static bool install_one(struct extensions_command *command, const char *source, struct err *err)
+{
+	return install_from(command, source, false, err);
+}
+
+static bool link_one(struct extensions_command *command, const char *source, struct err *err)
+{
+	return install_from(command, source, true, err);
 }
 
 static bool uninstall_one(struct extensions_command *command, const char *name, struct err *err)
@@ -630,28 +535,24 @@ static bool new_one(struct extensions_command *command, const char *folder, stru
 
 static bool validate_one(struct extensions_command *command, const char *folder, struct err *err)
 {
-	_cleanup_free_ char *real = realpath(folder, NULL), *brings = NULL, *text = NULL;
-	_cleanup_free_ char *stray = NULL;
-	json_auto_t *problems = json_array(), *manifest = NULL;
-	const json_t *problem;
-	size_t i;
+	_cleanup_free_ char *real = realpath(folder, NULL), *lines = NULL, *text = NULL;
+	_cleanup_inventory_ struct inventory inventory = { 0 };
+	json_auto_t *manifest = extension_manifest_read(real ? real : folder, NULL, err);
+	const char *name = json_string_value(json_object_get(manifest, "name"));
+	size_t broken;
 
 	(void)command;
-	manifest = extension_manifest_read(real ? real : folder, problems, err);
 	if (!manifest)
 		return false;
-	stray = extension_hooks_stray(real, manifest);
-	if (stray)
-		json_array_append_new(problems, json_text(span_str(stray)));
-	json_array_foreach(problems, i, problem)
-		output_complain(json_string_value(problem));
-	if (json_array_size(problems))
-		return err_set(err, ERR_INVALID_ARGUMENT, "Extension \"%s\" is not valid.",
-		               json_string_value(json_object_get(manifest, "name")));
-	brings = install_brings(real, manifest);
-	text = mem_printf("Extension \"%s\" is valid. It brings:\n%s",
-	                  json_string_value(json_object_get(manifest, "name")), brings);
-	return agent_output_lines(span_str(text), err);
+	inventory_add_extension(&inventory, real, manifest);
+	broken = inventory_count(&inventory, PIECE_BROKEN);
+	lines = inventory_lines(&inventory, NULL);
+	text = mem_printf("Extension \"%s\" is %svalid. It brings:\n%s", name,
+	                  broken ? "not " : "", lines);
+	return agent_output_lines(span_str(text), err) &&
+	       (!broken || err_set(err, ERR_INVALID_ARGUMENT,
+	                           "Extension \"%s\" is not valid: %zu of its pieces %s broken.",
+	                           name, broken, broken == 1 ? "is" : "are"));
 }
 
 static bool explore_run(struct extensions_command *command, struct err *err)

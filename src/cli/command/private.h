@@ -80,6 +80,28 @@ enum agent_format agent_input_format(const struct invocation *invocation,
  * do not separate: "glob,run_shell_command(a, b)" is two values. */
 json_t *agent_input_list(const struct invocation *invocation, enum flag_id id);
 
+/* ---- settings of extensions (extension_settings.c) ------------------------------ */
+
+/* Whether each --setting (NAME=VALUE, or NAME for the value of its variable) is one of the
+ * manifest's. INVALID_ARGUMENT. */
+bool cli_extension_settings_check(const struct invocation *invocation, const json_t *manifest,
+                                  struct err *err);
+/* After the extension of this manifest was installed: sets what --setting says, asks for the others
+ * on a terminal, and prints which have no value.  Errors as of extension_value_set; the extension
+ * stays. */
+bool cli_extension_settings_fill_in(const struct invocation *invocation,
+                                    struct settings *settings, const json_t *manifest,
+                                    struct err *err);
+/* Appends a line for each setting that has no value. */
+void cli_extension_unset_put(struct buf *out, const struct extension *extension,
+                             const json_t *manifest);
+/* Appends all settings with their values; secrets are not shown. */
+void cli_extension_settings_put(struct buf *out, const struct extension *extension);
+/* Sets the one that `word` names (its name, variable or key) to a line of standard input; an empty
+ * one removes the value.  INVALID_ARGUMENT: there is no such setting, or no line. */
+bool cli_extension_setting_change(const struct extension *extension, const char *word,
+                                  struct err *err);
+
 /* ---- what the flags ask for (agent_request.c) ----------------------------------- */
 
 /* A session's request as the flags of a run have it; what is its front's own (interactive, notices,

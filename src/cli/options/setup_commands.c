@@ -165,6 +165,25 @@ static const char *const skills_synopsis[] = {
 	NULL,
 };
 
+static const char *const setup_choices[] = { "check", NULL };
+
+static const struct flag setup_flags[] = {
+	JSON_FLAG,
+	HELP_FLAG,
+};
+
+static const struct positional setup_positionals[] = {
+	{ { "ACTION", COMPLETE_CHOICE, setup_choices }, "check" },
+	{ { "PATH", COMPLETE_FOLDER, NULL },
+	  "a project's folder, or that of an extension or plugin (default: the home folder, the "
+	  "current one and the installed extensions)" },
+};
+
+static const char *const setup_synopsis[] = {
+	"check [PATH] [--json]",
+	NULL,
+};
+
 static const char *const extensions_choices[] = {
 	"list",      "enable", "disable",  "install", "link",    "update",
 	"uninstall", "new",    "validate", "approve", "config",  "explore",
@@ -178,6 +197,10 @@ static const struct flag extensions_flags[] = {
 		  "workspace)" },
 	{ .id = FLAG_CONSENT, .name = "consent",
 	  .help = "install, link, update, approve: say yes to all that the extension brings" },
+	{ .id = FLAG_SETTING, .name = "setting", .repeatable = true,
+	  .value = { "NAME=VALUE", COMPLETE_NOTHING, NULL },
+	  .help = "install, link: set this setting of the extension (NAME alone: to the value of "
+		  "its variable)" },
 	{ .id = FLAG_ALL, .name = "all", .letter = 'a', .help = "update: all extensions" },
 	{ .id = FLAG_REF, .name = "ref", .value = { "REF", COMPLETE_NOTHING, NULL },
 	  .help = "install, marketplace add: this branch, tag or commit of the repository, or "
@@ -204,8 +227,9 @@ static const struct positional extensions_positionals[] = {
 static const char *const extensions_synopsis[] = {
 	"[list] [--json]",
 	"enable NAME | disable NAME [--scope user|project]",
-	"install SOURCE [--ref REF] [--auto-update] [--pre-release] [--consent]",
-	"link FOLDER [--consent]",
+	"install SOURCE [--ref REF] [--auto-update] [--pre-release] [--consent] "
+	"[--setting NAME=VALUE]...",
+	"link FOLDER [--consent] [--setting NAME=VALUE]...",
 	"update NAME|--all [--consent]",
 	"approve NAME [--consent]",
 	"explore [MARKETPLACE] [--json]",
@@ -575,6 +599,23 @@ static const struct command rows[] = {
 		.positional_count = ARRAY_LEN(skills_positionals),
 	},
 	{
+		.name = "setup",
+		.summary = "list what a set-up brings, and what of it works here",
+		.synopsis = setup_synopsis,
+		.text =
+			"check lists every piece of a set-up of Gemini CLI, Claude Code or Codex: "
+			"where it comes from, and the name that it can be used by: commands, "
+			"skills, agents, hooks, MCP servers, rules, settings. What has no effect "
+			"in hasp is listed with the reason, what is broken with its file, line "
+			"and cause. Without PATH it reads the home folder, the current folder and "
+			"the installed extensions. Files are only read, and nothing is run. The "
+			"exit code is 1 if something is broken.",
+		.flags = setup_flags,
+		.flag_count = ARRAY_LEN(setup_flags),
+		.positionals = setup_positionals,
+		.positional_count = ARRAY_LEN(setup_positionals),
+	},
+	{
 		.name = "extensions",
 		.alias = "extension",
 		.summary = "list, install and remove extensions, and switch them on and off",
@@ -598,7 +639,8 @@ static const struct command rows[] = {
 			"you run approve. disable switches an extension off, in all folders or "
 			"with --scope project in this one; enable takes that back. config shows "
 			"what you set of an extension's settings, or asks for one on standard "
-			"input. new makes a folder to begin with, validate checks one.",
+			"input; on a terminal install asks for all of them. new makes a folder to "
+			"begin with, validate checks one.",
 		.loose = "uninstall",
 		.flags = extensions_flags,
 		.flag_count = ARRAY_LEN(extensions_flags),

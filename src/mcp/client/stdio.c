@@ -432,8 +432,10 @@ char *mcp_denials_remedy(const char *server, const json_t *denials, bool network
 void mcp_denials_explain(const char *server, const json_t *denials, bool network, struct err *err)
 {
 	const json_t *first = json_array_get(denials, 0);
-	_cleanup_free_ char *remedy = mcp_denials_remedy(server, denials, network);
 	const struct err why = *err;
+	/* A program that is missing has asked for nothing yet. */
+	_cleanup_free_ char *remedy = mcp_denials_remedy(
+		server, denials, network && why.code != ERR_FILE_NOT_FOUND);
 
 	if (!remedy)
 		return;

@@ -3,6 +3,9 @@
  *
  *     { NAME: { "hash": HASH, "tools": [...], "offers": {...} }, ... }
  *
+ * Of a server that had declared nothing when the session stopped waiting for it, {"hash", "late":
+ * true}: the next session does not wait as long again.
+ *
  * Tools and offers are what was kept of them (mcp_declaration_clean, mcp_offers_clean): schemas are
  * texts, since reading those of hundreds of tools would hold up the first prompt.  A separate file,
  * mode 0600, where no command may write; its contents are still checked like a server's messages
@@ -43,6 +46,14 @@ json_t *mcp_cache_find(const json_t *all, const char *name, const char *hash)
 	return known;
 }
 
+bool mcp_cache_was_late(const json_t *all, const char *name, const char *hash)
+{
+	const json_t *known = json_object_get(all, name);
+
+	return json_is_true(json_object_get(known, "late")) &&
+	       span_eq(json_span(json_object_get(known, "hash")), span_str(hash));
+}
+
 void mcp_cache_write(const char *file, const char *name, const char *hash, const json_t *tools,
                      const json_t *offers)
 {
@@ -50,8 +61,10 @@ void mcp_cache_write(const char *file, const char *name, const char *hash, const
 	/* Written even without the lock: a lost entry is fetched from the server again. */
 	_cleanup_fd_ int lock = file_lock_next_to(file, CACHE_LOCK_MS);
 	json_auto_t *all = mcp_cache_load(file);
-	json_auto_t *known = json_pack("{s:s, s:O, s:O}", "hash", hash, "tools", (json_t *)tools,
-	                               "offers", (json_t *)offers);
+	json_auto_t *known =
+		tools ? json_pack("{s:s, s:O, s:O}", "hash", hash, "tools", (json_t *)tools,
+	                          "offers", (json_t *)offers) :
+			json_pack("{s:s, s:b}", "hash", hash, "late", true);
 	struct err ignored = ERR_INIT;
 
 	(void)lock;

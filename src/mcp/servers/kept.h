@@ -31,7 +31,9 @@ json_t *mcp_cache_load(const char *file);
 /* What it has (NULL: nothing) under a name and hash: {"tools", "offers"}, what the file says.
  * Borrowed; NULL: nothing. */
 json_t *mcp_cache_find(const json_t *all, const char *name, const char *hash);
-/* Keeps these in place of what there is under that name. */
+/* Whether that server had declared nothing in time. */
+bool mcp_cache_was_late(const json_t *all, const char *name, const char *hash);
+/* Keeps these in place of what there is under that name; NULL for both: that it was late. */
 void mcp_cache_write(const char *file, const char *name, const char *hash, const json_t *tools,
                      const json_t *offers);
 

@@ -23,6 +23,7 @@
 
 enum {
 	WAIT_SECONDS = 10,     /* as the setting's default is */
+	LATE_PART = 5,         /* one in so many of that for a server that was late last time */
 	SLOT_POLL_MS = 20,
 	PAUSE_FIRST_MS = 1000, /* after a second failure; doubles */
 	PAUSE_MAX_MS = 60000,
@@ -345,6 +346,7 @@ static void slot_open_cached(struct mcp_server_slot *slot, const json_t *cached)
 	if (known || all->options.idle)
 		return;
 	pthread_mutex_lock(&all->lock);
+	slot->late = mcp_cache_was_late(cached, slot->entry.name, slot->entry.hash);
 	slot->has_thread = pthread_create(&slot->thread, NULL, slot_thread, slot) == 0;
 	pthread_mutex_unlock(&all->lock);
 }
@@ -566,6 +568,7 @@ static bool slot_is_settled(const struct mcp_server_slot *slot)
 	return slot->entry.off || slot->tools || slot->problem || !slot->has_thread;
 }
 
+/* Called with the lock, which is released meanwhile. */
 static void tell_missing(struct mcp_server_slot *slot, unsigned ms)
 {
 	_cleanup_free_ char *text = NULL;
@@ -573,10 +576,21 @@ static void tell_missing(struct mcp_server_slot *slot, unsigned ms)
 	if (slot_is_settled(slot) || slot->missed)
 		return;
 	slot->missed = true;
-	text = mem_printf("The MCP server \"%s\" has not listed its tools within %u s; they can be "
-	                  "used from the first prompt on after it has.", slot->entry.name,
-	                  ms / 1000);
+	text = mem_printf("The MCP server \"%s\" has not listed its tools within %u s%s; they can "
+	                  "be used from the first prompt on after it has.", slot->entry.name,
+	                  ((slot->late ? ms / LATE_PART : ms) + 999) / 1000,
+	                  slot->late ? ", nor in time for the session before" : "");
 	notices_say(&slot->all->options.notices, SEVERITY_WARNING, text);
+	pthread_mutex_unlock(&slot->all->lock);
+	slot_remember(slot, NULL, NULL);
+	pthread_mutex_lock(&slot->all->lock);
+}
+
+/* Whether the session still waits for it after `passed_ms` of `ms`. */
+static bool slot_is_waited_for(const struct mcp_server_slot *slot, uint64_t passed_ms, unsigned ms)
+{
+	return !slot_is_settled(slot) && !slot->missed &&
+	       passed_ms < (slot->late ? ms / LATE_PART : ms);
 }
 
 /* Fetches the lists that the server has reported as changed.  Called with the lock, which is
@@ -615,20 +629,21 @@ void mcp_servers_wait(struct mcp_servers *servers, const struct cancel *cancel)
 {
 	const unsigned ms = settings_wait_ms(servers->options.settings,
 	                                     "hasp.waits.serversSeconds", WAIT_SECONDS, 0, 600);
-	const uint64_t until = clock_monotonic_ms() + ms;
+	const uint64_t begin = clock_monotonic_ms();
 	bool waiting = true;
 
 	pthread_mutex_lock(&servers->lock);
-	while (waiting) {
+	while (waiting && !cancelled(cancel)) {
+		const uint64_t passed_ms = clock_monotonic_ms() - begin;
+
 		waiting = false;
 		for (size_t i = 0; i < servers->count; i++)
-			waiting = waiting || !(slot_is_settled(&servers->slots[i]) ||
-			                       servers->slots[i].missed);
-		if (!waiting || cancelled(cancel) || clock_monotonic_ms() >= until)
-			break;
-		slot_wait(servers);
+			waiting = waiting ||
+			          slot_is_waited_for(&servers->slots[i], passed_ms, ms);
+		if (waiting)
+			slot_wait(servers);
 	}
-	for (size_t i = 0; waiting && !cancelled(cancel) && i < servers->count; i++)
+	for (size_t i = 0; !cancelled(cancel) && i < servers->count; i++)
 		tell_missing(&servers->slots[i], ms);
 	for (size_t i = 0; i < servers->count; i++) {
 		struct mcp_server_slot *slot = &servers->slots[i];

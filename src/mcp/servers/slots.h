@@ -76,6 +76,7 @@ struct mcp_server_slot {
 	bool asks;                  /* the only reason: it is a project's, and not allowed */
 	struct mcp_client *client;  /* NULL: none */
 	bool starting, missed;      /* `missed`: it was said that it is slow */
+	bool late;                  /* it was last time */
 	json_t *tools;              /* declarations; NULL: not known */
 	json_t *offers;             /* mcp_offers_clean; NULL: not known */
 	json_t *watched;            /* {URI: true}: each of its clients is to report these */

@@ -4,9 +4,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "config/extensions.h"
 #include "config/settings.h"
@@ -148,6 +150,43 @@ static struct worker_options slot_confinement(const struct mcp_server_slot *slot
 	return workers;
 }
 
+/* Whether the sandbox may hide a file that is there: temporary folders are empty in it. */
+static bool may_be_hidden(const struct server_entry *entry, const char *path)
+{
+	static const char *const empty[] = { "/tmp", "/var/tmp", "/dev/shm" };
+	bool hidden = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(empty); i++)
+		hidden = hidden || path_is_under(path, empty[i]);
+	for (size_t i = 0; entry->read && entry->read[i]; i++)
+		hidden = hidden && !path_is_under(path, entry->read[i]);
+	for (size_t i = 0; entry->write && entry->write[i]; i++)
+		hidden = hidden && !path_is_under(path, entry->write[i]);
+	return hidden;
+}
+
+/* Names a file that is there and missing in the sandbox, and what would show it. */
+static void explain_hidden(const struct server_entry *entry, struct err *err)
+{
+	const struct err why = *err;
+
+	for (size_t i = 0; entry->argv[i]; i++) {
+		const char *path = entry->argv[i];
+		_cleanup_free_ char *folder = NULL;
+
+		if (path[0] != '/' || access(path, F_OK) != 0 ||
+		    !(may_be_hidden(entry, path) ||
+		      (i == 0 && why.code == ERR_FILE_NOT_FOUND)))
+			continue;
+		folder = path_folder(path);
+		err_set(err, why.code,
+		        "%.600s %.200s exists, but the sandbox of MCP servers hides it. To show "
+		        "it: \"sandbox\": {\"read\": [\"%.200s\"]} in mcpServers.%s",
+		        why.message, path, folder, entry->name);
+		return;
+	}
+}
+
 static bool slot_open_program(struct mcp_server_slot *slot, const struct mcp_wait *wait,
                               struct mcp_client **ret, struct err *err)
 {
@@ -163,7 +202,10 @@ static bool slot_open_program(struct mcp_server_slot *slot, const struct mcp_wai
 		.environment = slot->all->options.environment,
 	};
 
-	return mcp_client_open_stdio(&options, &stdio, wait, ret, err);
+	if (mcp_client_open_stdio(&options, &stdio, wait, ret, err))
+		return true;
+	explain_hidden(entry, err);
+	return false;
 }
 
 /* The header fields of a connection; the caller frees. */

@@ -179,7 +179,18 @@ def test_a_slow_one_holds_the_first_prompt_no_longer_than_is_set(world):
     done = hello(world)
     assert "mcp_quick_echo" in declared(done.sent[0])
     assert "mcp_fake_echo" not in declared(done.sent[0])
-    assert "\"fake\" has not listed its tools within 2 s" in done.err and "quick" not in done.err
+    assert "\"fake\" has not listed its tools within 2 s; " in done.err and "quick" not in done.err
+
+
+def test_one_that_was_too_slow_is_waited_for_less_the_next_time(world):
+    servers = Logged(world, 1, "held")
+    world.settings(mcpServers=servers.entries, hasp={"waits": {"serversSeconds": 2}})
+    assert "within 2 s; " in hello(world).err and cached(world)["fake"]["late"] is True
+    assert "within 1 s, nor in time for the session before; " in hello(world).err
+    (world.top / "fake.log.go").touch()
+    while "tools" not in cached(world)["fake"]:
+        hello(world)
+    assert "mcp_fake_echo" in declared(hello(world).sent[0])
 
 
 def test_a_slow_one_joins_later(world):
