@@ -76,6 +76,27 @@ static void check_message(const json_t *params)
 		abort();
 }
 
+/* The message of params as 0.3's Protocol Buffers file has it, in an envelope. */
+static json_t *proto_message(const json_t *params)
+{
+	json_auto_t *response = json_pack("{s:O}", "message", json_object_get(params, "message"));
+
+	return a2a_version_proto(A2A_STREAM, response);
+}
+
+static void check_proto(const json_t *params)
+{
+	json_auto_t *proto = proto_message(params);
+	json_auto_t *back = read_params(A2A_V0_3, A2A_SEND, proto);
+	json_auto_t *again = NULL;
+
+	if (!back)
+		abort();
+	again = proto_message(back);
+	if (!json_equal(proto, again))
+		abort();
+}
+
 static void check_config(const json_t *params)
 {
 	json_auto_t *old = a2a_version_result(A2A_V0_3, A2A_PUSH_CREATE, params);
@@ -100,8 +121,10 @@ static void check_json(const json_t *value)
 			if (!params)
 				continue;
 			check_again((enum a2a_operation)operation, params);
-			if (operation == A2A_SEND)
+			if (operation == A2A_SEND) {
 				check_message(params);
+				check_proto(params);
+			}
 			if (operation == A2A_PUSH_CREATE)
 				check_config(params);
 		}
@@ -118,6 +141,7 @@ static void check_events(const json_t *value)
 		return;
 	}
 	json_decref(a2a_version_event(A2A_V0_3, read));
+	json_decref(a2a_version_proto(A2A_STREAM, read));
 	json_decref(read);
 }
 

@@ -473,7 +473,7 @@ void settings_free(struct settings *settings)
 
 const json_t *settings_get(const struct settings *settings, const char *path)
 {
-	return config_path_get(settings->merged, path);
+	return settings ? config_path_get(settings->merged, path) : NULL;
 }
 
 const char *settings_string(const struct settings *settings, const char *path,

@@ -66,7 +66,8 @@ bool settings_load_own(struct settings **ret, struct err *err);
 bool settings_load_found(const char *project, struct settings **ret, struct err *err);
 void settings_free(struct settings *settings);
 
-/* The merged value at a dotted path ("tools.shell.pager"); NULL: not set and no default. Borrowed.
+/* The merged value at a dotted path ("tools.shell.pager"); NULL: not set and no default, or there
+ * are no settings (NULL). Borrowed.
  * A name with a dot in it cannot be reached so: take its object. */
 const json_t *settings_get(const struct settings *settings, const char *path);
 /* `fallback` also when the value has another type (which settings_warnings names). */

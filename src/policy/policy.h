@@ -138,14 +138,15 @@ bool policy_names_server(const char *word, const json_t *servers, char **ret_ser
 struct policy_names {
 	const json_t *(*servers)(void *data); /* MCP servers that are configured, used or not */
 	const json_t *(*agents)(void *data);
+	const json_t *(*callers)(void *data); /* whose tasks the A2A server takes */
 	void *data;
 	const char *const *tools; /* of the program that hasp works in; NULL-terminated, or NULL */
 };
 /* Appends to `problems` the unknown names in rules and checkers: as policy_add_file does, with the
  * rule's "FILE:LINE" as `file`, and "restricts" if the rule denies, asks or checks and so guards
  * less than it claims.  kind: "unknown_name", or "without_effect" if a mistake is unlikely (another
- * agent's tool; a server or agent that is not configured).  Skipped are the defaults, and the tools
- * of servers and discovered tools, which become known later. */
+ * agent's tool; a server, agent or caller that is not configured).  Skipped are the defaults, and
+ * the tools of servers and discovered tools, which become known later. */
 void policy_report_unknown(const struct policy *policy, const struct policy_names *names,
                            json_t *problems);
 

@@ -3,7 +3,8 @@
  *
  * A tool must be known, under any agent's name.  An unknown server or agent is usually fine: the
  * user's rules serve all projects, and what is not configured is not called.  It is reported if
- * its name resembles a known one, or if the rule is the project's own. */
+ * its name resembles a known one, or if the rule is the project's own; an unknown caller of tasks
+ * only if its name resembles a known one. */
 #include <string.h>
 
 #include "base/limits.h"
@@ -117,6 +118,21 @@ bool policy_names_server(const char *word, const json_t *servers, char **ret_ser
 	return false;
 }
 
+/* A caller is the user's to name: a project's rules cannot know which there are. */
+static void check_caller(struct unknown_check *check, const char *name)
+{
+	const json_t *callers = check->names->callers(check->names->data);
+	const char *near;
+
+	if (is_configured(callers, name))
+		return;
+	near = unknown_is_full(check) ? NULL : nearest_of(callers, name);
+	if (near)
+		report_name_unknown(check, "caller", name, near);
+	else
+		report_without_effect(check, name, "hasp.a2a.callers has no");
+}
+
 /* mcp_SERVER_TOOL, mcp_SERVER_*: some server's name must stand in it. */
 static void check_server_tool(struct unknown_check *check, const char *name)
 {
@@ -158,6 +174,8 @@ static void check_selector(struct unknown_check *check, const struct selector *s
 		                 names->servers(names->data));
 	if (selector->subagent)
 		check_configured(check, "agent", selector->subagent, names->agents(names->data));
+	for (size_t i = 0; i < json_array_size(selector->callers); i++)
+		check_caller(check, json_string_value(json_array_get(selector->callers, i)));
 	for (size_t i = 0; i < selector->name_count && !selector->server; i++)
 		check_tool_name(check, selector->names[i]);
 }

@@ -13,7 +13,7 @@
 /* ---- writing ------------------------------------------------------------------ */
 
 /* One write: other processes may append to the same file. */
-void telemetry_write_file(struct telemetry *telemetry, const json_t *object)
+static void telemetry_write_file(struct telemetry *telemetry, const json_t *object)
 {
 	char *text = json_dumps(object, JSON_INDENT(2));
 	_cleanup_free_ char *line = text ? mem_printf("%s\n", text) : NULL;
@@ -29,7 +29,8 @@ void telemetry_write_file(struct telemetry *telemetry, const json_t *object)
 	}
 }
 
-json_t *telemetry_resource(const struct telemetry *telemetry)
+/* What the session is; a new reference. */
+static json_t *telemetry_resource(const struct telemetry *telemetry)
 {
 	return json_pack("{s:{s:s, s:s}}", "attributes", "service.name", "gemini-cli",
 	                 "session.id", telemetry->session_id);
@@ -82,6 +83,20 @@ void telemetry_count(struct telemetry *telemetry, enum metric metric, json_t *ow
 	json_decref(own);
 	telemetry_limit_texts(attributes);
 	metrics_add(telemetry->metrics, metric, attributes, value);
+}
+
+void telemetry_write_metrics(struct telemetry *telemetry)
+{
+	json_auto_t *all = json_pack("{s:o, s:[{s:{s:s, s:s}, s:o}]}", "resource",
+	                             telemetry_resource(telemetry), "scopeMetrics", "scope", "name",
+	                             "gemini-cli", "version", "", "metrics",
+	                             metrics_json(telemetry->metrics));
+
+	telemetry->metrics_ms = clock_monotonic_ms();
+	if (telemetry->otlp)
+		otlp_send_metrics(telemetry->otlp, all);
+	else
+		telemetry_write_file(telemetry, all);
 }
 
 /* ---- members ------------------------------------------------------------------ */

@@ -445,20 +445,6 @@ static void telemetry_on_agent(struct telemetry *telemetry, const json_t *messag
 	event_write(telemetry, "gemini_cli.agent.start", own, body);
 }
 
-static void telemetry_write_metrics(struct telemetry *telemetry)
-{
-	json_auto_t *all = json_pack("{s:o, s:[{s:{s:s, s:s}, s:o}]}", "resource",
-	                             telemetry_resource(telemetry), "scopeMetrics", "scope", "name",
-	                             "gemini-cli", "version", "", "metrics",
-	                             metrics_json(telemetry->metrics));
-
-	telemetry->metrics_ms = clock_monotonic_ms();
-	if (telemetry->otlp)
-		otlp_send_metrics(telemetry->otlp, all);
-	else
-		telemetry_write_file(telemetry, all);
-}
-
 /* The event, as in Gemini CLI, only in interactive sessions. */
 static void telemetry_on_answer(struct telemetry *telemetry)
 {
@@ -723,8 +709,9 @@ struct telemetry *telemetry_open(const struct telemetry_options *options)
 		telemetry_write_config(telemetry, settings);
 		telemetry_count(telemetry, METRIC_SESSION_COUNT, json_object(), 1);
 	}
-	telemetry->subscription = bus_subscribe(options->bus, BUS_NONE, telemetry_on_message,
-	                                        telemetry);
+	if (options->bus)
+		telemetry->subscription = bus_subscribe(options->bus, BUS_NONE,
+		                                        telemetry_on_message, telemetry);
 	return telemetry;
 }
 
@@ -758,11 +745,12 @@ void telemetry_close(struct telemetry *telemetry)
 {
 	if (!telemetry)
 		return;
-	bus_unsubscribe(telemetry->bus, telemetry->subscription);
+	if (telemetry->bus)
+		bus_unsubscribe(telemetry->bus, telemetry->subscription);
 	spans_on_answer(telemetry);
 	if (telemetry->session)
 		event_write_mode_duration(telemetry);
-	if (telemetry->session || telemetry->otlp)
+	if (telemetry->session || telemetry->otlp || telemetry->measured)
 		telemetry_write_metrics(telemetry);
 	if (telemetry->otlp)
 		otlp_close(telemetry->otlp);

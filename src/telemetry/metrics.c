@@ -32,10 +32,10 @@ struct metrics {
 
 static const struct {
 	const char *name, *unit, *description;
-	bool histogram;
+	enum metric_kind kind;
 } rows[METRIC_COUNT] = {
-#define METRIC_ROW(symbol, name, histogram, unit, description) \
-	[METRIC_##symbol] = { name, unit, description, histogram },
+#define METRIC_ROW(symbol, name, kind, unit, description) \
+	[METRIC_##symbol] = { name, unit, description, METRIC_KIND_##kind },
 	METRIC_TABLE(METRIC_ROW)
 #undef METRIC_ROW
 };
@@ -127,7 +127,12 @@ json_t *telemetry_moment(const struct timespec *moment)
 
 static json_t *series_json(const struct series *series, enum metric metric)
 {
-	const bool histogram = rows[metric].histogram;
+	static const char *const types[] = {
+		[METRIC_KIND_COUNTER] = "COUNTER", [METRIC_KIND_LEVEL] = "UP_DOWN_COUNTER",
+		[METRIC_KIND_HISTOGRAM] = "HISTOGRAM",
+	};
+	const enum metric_kind kind = rows[metric].kind;
+	const bool histogram = kind == METRIC_KIND_HISTOGRAM;
 	const json_int_t scale = row_scale(metric);
 	json_t *points = json_array(), *shown;
 	struct timespec now;
@@ -143,12 +148,13 @@ static json_t *series_json(const struct series *series, enum metric metric)
 	}
 	/* aggregationTemporality 1: cumulative; dataPointType 0: histogram, 3: sum. */
 	shown = json_pack("{s:{s:s, s:s, s:s, s:s, s:i, s:{}}, s:i, s:i, s:o}", "descriptor",
-	                  "name", rows[metric].name, "type", histogram ? "HISTOGRAM" : "COUNTER",
+	                  "name", rows[metric].name, "type", types[kind],
 	                  "description", rows[metric].description, "unit", rows[metric].unit,
 	                  "valueType", scale == 1 ? 0 : 1, "advice", "aggregationTemporality", 1,
 	                  "dataPointType", histogram ? 0 : 3, "dataPoints", points);
 	if (!histogram)
-		json_object_set_new(shown, "isMonotonic", json_true());
+		json_object_set_new(shown, "isMonotonic",
+		                    json_boolean(kind == METRIC_KIND_COUNTER));
 	return shown;
 }
 

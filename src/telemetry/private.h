@@ -14,42 +14,54 @@
 #include "base/span.h"
 #include "bus/bus.h"
 
-/* X(symbol, name, is a histogram, unit, description). "s": values are given in milliseconds. */
+/* X(symbol, name, kind, unit, description). A level goes up and down. "s": values are given in
+ * milliseconds. */
 #define METRIC_TABLE(X)                                                                           \
-	X(SESSION_COUNT, "gemini_cli.session.count", false, "", "Sessions started.")              \
-	X(TOOL_CALL_COUNT, "gemini_cli.tool.call.count", false, "",                               \
+	X(SESSION_COUNT, "gemini_cli.session.count", COUNTER, "", "Sessions started.")            \
+	X(TOOL_CALL_COUNT, "gemini_cli.tool.call.count", COUNTER, "",                             \
 	  "Tool calls by function name and success.")                                             \
-	X(TOOL_CALL_LATENCY, "gemini_cli.tool.call.latency", true, "ms", "Time of tool calls.")   \
-	X(API_REQUEST_COUNT, "gemini_cli.api.request.count", false, "",                           \
+	X(TOOL_CALL_LATENCY, "gemini_cli.tool.call.latency", HISTOGRAM, "ms",                     \
+	  "Time of tool calls.")                                                                  \
+	X(API_REQUEST_COUNT, "gemini_cli.api.request.count", COUNTER, "",                         \
 	  "Requests to models by model and status.")                                              \
-	X(API_REQUEST_LATENCY, "gemini_cli.api.request.latency", true, "ms",                      \
+	X(API_REQUEST_LATENCY, "gemini_cli.api.request.latency", HISTOGRAM, "ms",                 \
 	  "Time of requests to models.")                                                          \
-	X(TOKEN_USAGE, "gemini_cli.token.usage", false, "", "Tokens by model and type.")          \
-	X(FILE_OPERATION_COUNT, "gemini_cli.file.operation.count", false, "",                     \
+	X(TOKEN_USAGE, "gemini_cli.token.usage", COUNTER, "", "Tokens by model and type.")        \
+	X(FILE_OPERATION_COUNT, "gemini_cli.file.operation.count", COUNTER, "",                   \
 	  "Operations on files.")                                                                 \
-	X(LINES_CHANGED, "gemini_cli.lines.changed", false, "", "Lines added and removed.")       \
-	X(CHAT_COMPRESSION, "gemini_cli.chat_compression", false, "",                             \
+	X(LINES_CHANGED, "gemini_cli.lines.changed", COUNTER, "", "Lines added and removed.")     \
+	X(CHAT_COMPRESSION, "gemini_cli.chat_compression", COUNTER, "",                           \
 	  "Compressions of the conversation.")                                                    \
-	X(HOOK_CALL_COUNT, "gemini_cli.hook_call.count", false, "",                               \
+	X(HOOK_CALL_COUNT, "gemini_cli.hook_call.count", COUNTER, "",                             \
 	  "Runs of hooks by event and success.")                                                  \
-	X(HOOK_CALL_LATENCY, "gemini_cli.hook_call.latency", true, "ms", "Time of hooks.")        \
-	X(CONTENT_RETRY_COUNT, "gemini_cli.chat.content_retry.count", false, "",                  \
+	X(HOOK_CALL_LATENCY, "gemini_cli.hook_call.latency", HISTOGRAM, "ms", "Time of hooks.")   \
+	X(CONTENT_RETRY_COUNT, "gemini_cli.chat.content_retry.count", COUNTER, "",                \
 	  "Replies that broke off and were asked for again.")                                     \
-	X(NETWORK_RETRY_COUNT, "gemini_cli.network_retry.count", false, "",                       \
+	X(NETWORK_RETRY_COUNT, "gemini_cli.network_retry.count", COUNTER, "",                     \
 	  "Requests that failed and were sent again.")                                            \
-	X(PLAN_EXECUTION_COUNT, "gemini_cli.plan.execution.count", false, "",                     \
+	X(PLAN_EXECUTION_COUNT, "gemini_cli.plan.execution.count", COUNTER, "",                   \
 	  "Plans that were approved.")                                                            \
-	X(AGENT_RUN_COUNT, "gemini_cli.agent.run.count", false, "",                               \
+	X(AGENT_RUN_COUNT, "gemini_cli.agent.run.count", COUNTER, "",                             \
 	  "Runs of sub-agents by name and end.")                                                  \
-	X(AGENT_DURATION, "gemini_cli.agent.duration", true, "ms", "Time of sub-agents.")         \
-	X(AGENT_TURNS, "gemini_cli.agent.turns", true, "", "Requests of sub-agents.")             \
-	X(GENAI_TOKEN_USAGE, "gen_ai.client.token.usage", true, "token",                          \
+	X(AGENT_DURATION, "gemini_cli.agent.duration", HISTOGRAM, "ms", "Time of sub-agents.")    \
+	X(AGENT_TURNS, "gemini_cli.agent.turns", HISTOGRAM, "", "Requests of sub-agents.")        \
+	X(GENAI_TOKEN_USAGE, "gen_ai.client.token.usage", HISTOGRAM, "token",                     \
 	  "Number of input and output tokens used.")                                              \
-	X(GENAI_OPERATION_DURATION, "gen_ai.client.operation.duration", true, "s",                \
-	  "GenAI operation duration.")
+	X(GENAI_OPERATION_DURATION, "gen_ai.client.operation.duration", HISTOGRAM, "s",           \
+	  "GenAI operation duration.")                                                            \
+	X(A2A_TASK_COUNT, "hasp.a2a.task.count", COUNTER, "",                                     \
+	  "Tasks of callers that came to a state.")                                               \
+	X(A2A_TASK_WAITING, "hasp.a2a.task.waiting", LEVEL, "",                                   \
+	  "Tasks of callers that wait to begin.")                                                 \
+	X(A2A_TASK_WAIT, "hasp.a2a.task.wait", HISTOGRAM, "ms",                                   \
+	  "Time that tasks waited to begin.")                                                     \
+	X(A2A_PUSH_COUNT, "hasp.a2a.push.count", COUNTER, "",                                     \
+	  "Push notifications by what came of them.")
+
+enum metric_kind { METRIC_KIND_COUNTER, METRIC_KIND_LEVEL, METRIC_KIND_HISTOGRAM };
 
 enum metric {
-#define METRIC_ENUM(symbol, name, histogram, unit, description) METRIC_##symbol,
+#define METRIC_ENUM(symbol, name, kind, unit, description) METRIC_##symbol,
 	METRIC_TABLE(METRIC_ENUM)
 #undef METRIC_ENUM
 	METRIC_COUNT
@@ -61,8 +73,8 @@ struct otlp;
 /* Without values. Never NULL. */
 struct metrics *metrics_new(void);
 void metrics_free(struct metrics *metrics); /* NULL is fine */
-/* Adds to a counter, or records one value of a histogram. `attributes` are copied. What would be
- * more than METRIC_POINTS_MAX combinations of attributes is dropped. */
+/* Adds to a counter or a level, or records one value of a histogram. `attributes` are copied. What
+ * would be more than METRIC_POINTS_MAX combinations of attributes is dropped. */
 void metrics_add(struct metrics *metrics, enum metric metric, const json_t *attributes,
                  json_int_t value);
 /* As OpenTelemetry's JavaScript SDK prints a metric: an array of {descriptor, dataPoints, ...},
@@ -124,7 +136,7 @@ enum { TELEMETRY_SAID_BYTES = 4000 };
 enum { METRICS_EVERY_MS = 10000 };
 
 struct telemetry {
-	struct bus *bus;
+	struct bus *bus;   /* NULL: of a server */
 	pthread_mutex_t lock; /* the session may change while a message comes */
 	unsigned subscription;
 	int fd;            /* of the file; -1: there is none */
@@ -144,6 +156,7 @@ struct telemetry {
 	char *caller;                /* NULL: the session is the user's */
 	uint64_t mode_since_ms; /* clock_monotonic_ms */
 	uint64_t metrics_ms;    /* when metrics were written; 0: not yet */
+	bool measured, measures_changed; /* a server's (measures.c): ever; since then */
 	char trace_id[2 * TRACE_ID_BYTES + 1]; /* of the prompt; "" before the first */
 	char parent_id[2 * SPAN_ID_BYTES + 1]; /* a caller's span above the prompt's; "": none */
 	char next_trace_id[2 * TRACE_ID_BYTES + 1], next_parent_id[2 * SPAN_ID_BYTES + 1];
@@ -153,15 +166,13 @@ struct telemetry {
 
 /* ---- writing (event_write.c) ---- */
 
-/* What the session is, for `resource`; a new reference. */
-json_t *telemetry_resource(const struct telemetry *telemetry);
-/* One object, as it is: for the file alone. */
-void telemetry_write_file(struct telemetry *telemetry, const json_t *object);
 /* Appends an event or a span to the file, or sends them; with `resource` and
  * `instrumentationScope` added. */
 void telemetry_write(struct telemetry *telemetry, json_t *object);
 /* Writes an event now. `own`: attributes besides the common ones; taken. `body`: a sentence. */
 void event_write(struct telemetry *telemetry, const char *name, json_t *own, const char *body);
+/* Writes or sends all metrics as they are now. */
+void telemetry_write_metrics(struct telemetry *telemetry);
 /* As metrics_add, with the common attributes too. `own` is taken. */
 void telemetry_count(struct telemetry *telemetry, enum metric metric, json_t *own,
                      json_int_t value);

@@ -26,6 +26,7 @@
 #define HASP_TELEMETRY_TELEMETRY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/notices.h"
 #include "bus/bus.h"
@@ -36,10 +37,11 @@ struct telemetry;
 /* All borrowed; texts are copied. */
 struct telemetry_options {
 	const struct settings *settings; /* until telemetry_open returns */
-	struct bus *bus;                 /* until telemetry_close */
+	struct bus *bus;                 /* until telemetry_close; NULL: a server, which has only
+	                                  * telemetry_add */
 	const char *const *roots;        /* of the workspace, NULL-terminated: no link in them is
 	                                  * followed out of them. NULL: the current folder alone */
-	const char *session_id;
+	const char *session_id;          /* of a server: of this run of it */
 	const char *model;               /* "provider/name"; NULL: a command without a session,
 	                                  * of which only what happens is written */
 	const char *approval_mode;       /* as settings spell it */
@@ -63,6 +65,23 @@ void telemetry_set_session(struct telemetry *telemetry, const char *session_id);
  * beneath its span; for a malformed one it starts its own trace, as always. NULL telemetry is
  * fine. */
 void telemetry_continue_trace(struct telemetry *telemetry, const char *traceparent);
+
+/* ---- a server's tasks (a2a/serve/), of which no bus knows ------------------------- */
+
+/* What is measured, and the attribute that `which` is (docs/telemetry.md). */
+enum telemetry_measure {
+	TELEMETRY_TASKS,         /* one came to a state: "state" */
+	TELEMETRY_TASKS_WAITING, /* one more waits (1), or one less (-1); `which` NULL */
+	TELEMETRY_TASK_WAIT,     /* one began after so many milliseconds; `which` NULL */
+	TELEMETRY_PUSHES,        /* a notification was sent, or not: "outcome" */
+};
+/* Adds a value of a caller's. NULL telemetry is fine. */
+void telemetry_add(struct telemetry *telemetry, enum telemetry_measure what, const char *caller,
+                   const char *which, int64_t value);
+/* Writes or sends the metrics, if any was added since: to be called every ten seconds. NULL
+ * telemetry is fine. */
+void telemetry_write_changes(struct telemetry *telemetry);
+
 /* Writes or sends the metrics (less than two seconds), and ends the subscription: before the bus is
  * freed. NULL is fine. */
 void telemetry_close(struct telemetry *telemetry);

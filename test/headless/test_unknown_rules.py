@@ -9,6 +9,8 @@ HELLO = [[text("Hello.")]]
 RULE = '[[rule]]\ntoolName = %s\ndecision = "%s"\npriority = 1\n%s'
 SERVERS = {"mcpServers": {"github": {"command": "true"}}}
 
+CALLERS = {"hasp": {"a2a": {"callers": {"builder": {"key": "0" * 64}}}}}
+
 
 def rule(name, decision="deny", more=""):
     return RULE % (json.dumps(name), decision, more)
@@ -36,6 +38,8 @@ LOST = [
     ({}, "", rule("x", "deny", 'mcpName = "nosuch"\n'), '"nosuch"'),
     (SERVERS, rule("x", "deny", 'mcpName = "gihub"\n'), "", 'did you mean "github"?'),
     (SERVERS, rule("mcp_gihub_delete"), "", 'did you mean "github"?'),
+    (CALLERS, rule("glob", "deny", 'caller = "bulder"\n'), "", 'There is no caller "bulder"; did you mean "builder"?'),
+    (CALLERS, rule("glob", "deny", 'caller = ["builder", "tokn"]\n'), "", 'did you mean "token"?'),
     (SERVERS, rule("mcp__gihub__delete"), "", 'did you mean "github"?'),
     ({"tools": {"exclude": ["RunShelCommand"]}}, "", "", 'settings.json:1: tools.exclude: There is no tool "RunShelCommand"'),
     ({"tools": {"core": ["read_file", "gerp"]}}, "", "", '"gerp"'),
@@ -57,6 +61,8 @@ FINE = [
     ({}, rule(["SmartEditTool", "Bash", "default_api.glob", "readFile"]), ""),
     ({}, rule(["NotebookEdit", "browser_agent", "TaskCreate"]), ""),
     ({}, rule("x", "deny", 'mcpName = "linear"\n'), ""),
+    (CALLERS, rule("glob", "deny", 'caller = ["builder", "token"]\n'), ""),
+    (CALLERS, rule("glob", "allow", 'caller = "someone-else"\n'), rule("glob", "deny", 'caller = "of-ours"\n')),
     (SERVERS, rule(["mcp_linear_x", "mcp__linear__x", "mcp_github_anything", "github__x", "mcp_*", "discovered_tool_x"]), ""),
     ({}, rule(["cli_help", "codebase_investigator", "wirte_*", "*"], "ask_user"), ""),
     ({"tools": {"exclude": ["ShellTool", "NotebookEdit"]}}, "", ""),
@@ -101,10 +107,11 @@ def test_what_nothing_could_be_called_by_is_no_mistake(world, settings, users, p
 
 
 def test_what_has_no_effect_is_said_by_policy_check(world):
-    put(world, {}, rule(["NotebookEdit", "mcp_linear_x"]), "")
+    put(world, {}, rule(["NotebookEdit", "mcp_linear_x"], more='caller = "planner"\n'), "")
     done = world.command("policy", "check", "glob")
     assert 'only other agents have the tool "NotebookEdit"' in done.err
     assert 'nothing is configured as "linear"' in done.err
+    assert 'hasp.a2a.callers has no "planner"' in done.err
 
 
 def test_what_allows_is_a_warning(world):

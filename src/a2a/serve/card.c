@@ -70,7 +70,8 @@ json_t *a2a_card_make(struct a2a_server *server, const char *origin)
 		"A coding agent that reads and edits the files of its workspaces, so that no edit "
 		"lands on a file state that it has not seen.", "version", HASP_VERSION,
 		"supportedInterfaces", card_interfaces(server, origin), "capabilities", "streaming",
-		true, "pushNotifications", server->push != NULL, "extendedAgentCard", true,
+		true, "pushNotifications", server->push != NULL, "extendedAgentCard",
+		server->extended_card != NULL,
 		"extensions", "defaultInputModes", "text/plain", "application/json", "image/png",
 		"application/pdf", "defaultOutputModes", "text/plain", "text/x-diff",
 		"application/json", "skills", card_skills());

@@ -17,6 +17,7 @@ static void core_push(struct a2a_task *task, const json_t *response)
 
 static void core_made(struct a2a_task *task, const json_t *message)
 {
+	a2a_meter_state(task, 0);
 	if (a2a_gemini_is_asked(message, NULL))
 		a2a_gemini_begin(task, message);
 }

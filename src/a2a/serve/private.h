@@ -36,6 +36,8 @@ struct a2a_push;
 struct a2a_tasks; /* tasks.h */
 struct a2a_work;  /* tasks.h */
 struct a2a_fault;
+struct settings;
+struct telemetry;
 
 /* ---- the server: serve.c makes it, and fills what is marked; the rest is core's -- */
 
@@ -45,6 +47,7 @@ struct a2a_server {
 	struct pool *pool;            /* serve.c's: for what waits */
 	struct a2a_callers *callers;  /* serve.c opens them; NULL in tests */
 	struct a2a_push *push;        /* NULL: no notifications */
+	struct telemetry *telemetry;  /* metrics of tasks (meter.c); NULL: it is off */
 	const struct a2a_work *work;  /* set before a2a_core_open */
 	struct a2a_runner_limits runner; /* serve.c's; of a2a_runner_work */
 	void *wire;                   /* serve.c's own */
@@ -193,6 +196,7 @@ struct a2a_task {
 	struct a2a_task *waits;       /* queue.c: the next of the same caller */
 	bool is_waiting, is_counted;  /* queue.c; counted among those that run */
 	size_t bytes;                 /* of its value while it waits */
+	uint64_t waits_since;         /* clock_monotonic_ms */
 	bool is_restored;             /* store.c: while the records are read */
 };
 
@@ -231,5 +235,16 @@ json_t *a2a_task_message_text(const struct a2a_task *task, const char *format, .
 const char *a2a_task_state_name(enum a2a_task_state state);  /* "TASK_STATE_WORKING" */
 /* 0: no such state. */
 enum a2a_task_state a2a_task_state_parse(const char *name);
+
+/* ---- meter.c: metrics of tasks (docs/telemetry.md) ------------------------------- */
+
+/* Metrics of the server's run; NULL: they are off. Closed by telemetry_close. */
+struct telemetry *a2a_meter_open(struct a2a_server *server, const struct settings *settings);
+/* After each change of a task's state; `before` 0: it is new. */
+void a2a_meter_state(const struct a2a_task *task, enum a2a_task_state before);
+/* It starts to wait; it waits no more; it begins after it has waited. */
+void a2a_meter_wait(struct a2a_task *task);
+void a2a_meter_wait_over(const struct a2a_task *task);
+void a2a_meter_begin(const struct a2a_task *task);
 
 #endif

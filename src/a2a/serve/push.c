@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "net/http/client.h"
+#include "telemetry/telemetry.h"
 
 enum {
 	HEADER_BYTES = 4096,       /* of a token, of credentials */
@@ -144,6 +145,12 @@ static void target_free(struct push_target *target)
 	free(target);
 }
 
+static void push_measure(const struct push_target *target, const char *outcome)
+{
+	telemetry_add(target->push->server->telemetry, TELEMETRY_PUSHES, target->caller->name,
+	              outcome, 1);
+}
+
 static void give_up(struct push_target *target, const char *why)
 {
 	struct a2a_server *server = target->push->server;
@@ -152,6 +159,7 @@ static void give_up(struct push_target *target, const char *why)
 		mem_printf("A push notification for the caller \"%s\" to %.200s was given up: %s.",
 		           target->caller->name, host, why);
 
+	push_measure(target, "given_up");
 	if (server->warn)
 		server->warn(server, said);
 }
@@ -273,9 +281,11 @@ static void posted(struct loop_job *job)
 
 	target->sends = false;
 	if (target->taken) {
+		push_measure(target, "delivered");
 		target_drop_first(target);
 	} else if (target->again && target->tries < LIMIT_A2A_PUSH_TRIES &&
 	           !target->push->is_ending) {
+		push_measure(target, "retried");
 		pause_target(target);
 	} else {
 		give_up(target, target->again ? "the target does not take it" :

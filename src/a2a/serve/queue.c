@@ -64,6 +64,7 @@ void a2a_queue_add(struct a2a_task *task)
 	task->bytes = json_dumpb(task->value, NULL, 0, JSON_COMPACT);
 	tasks->waiting++;
 	tasks->waiting_bytes += task->bytes;
+	a2a_meter_wait(task);
 	a2a_queue_next(task->server);
 }
 
@@ -76,6 +77,7 @@ static void queue_remove(struct a2a_task *task)
 	task->is_waiting = false;
 	tasks->waiting--;
 	tasks->waiting_bytes -= task->bytes;
+	a2a_meter_wait_over(task);
 }
 
 /* ---- running --------------------------------------------------------------------- */
@@ -110,6 +112,7 @@ static void queue_begin(struct a2a_task *task)
 	struct a2a_fault fault = { 0 };
 
 	queue_remove(task);
+	a2a_meter_begin(task);
 	queue_count(task, true);
 	if (task->server->work->say(task, message, &fault))
 		return;
@@ -235,6 +238,7 @@ void a2a_queue_state(struct a2a_task *task, enum a2a_task_state before)
 	struct a2a_server *server = task->server;
 	const bool asks = a2a_task_state_asks(task->state) && !task->is_resting;
 
+	a2a_meter_state(task, before);
 	if (asks != task->has_question)
 		server->tasks->questions += asks ? 1 : (size_t)-1;
 	task->has_question = asks;

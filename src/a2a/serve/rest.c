@@ -38,31 +38,14 @@ static const struct a2a_rest_route routes[] = {
 
 static json_t *rest_result(const struct a2a_served_request *exchange, json_t *result)
 {
-	static const char *const kinds[][2] = {
-		{ "task", "task" }, { "message", "message" }, { "status-update", "statusUpdate" },
-		{ "artifact-update", "artifactUpdate" },
-	};
-	const enum a2a_operation operation = exchange->order.operation;
-	const char *kind = json_string_value(json_object_get(result, "kind"));
-
-	/* What deletes answers {}. */
-	if (json_is_null(result)) {
-		json_decref(result);
-		return json_object();
-	}
-	/* 0.3's answers to messages, and its events, are wrapped here as 1.0's are. */
-	if (exchange->order.version == A2A_V0_3 && kind &&
-	    (operation == A2A_SEND || operation == A2A_STREAM || operation == A2A_SUBSCRIBE))
-		for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-			if (!strcmp(kind, kinds[i][0]))
-				return json_pack("{s:o}", kinds[i][1], result);
+	(void)exchange;
 	return result;
 }
 
 static json_t *rest_fault(const struct a2a_served_request *exchange, const struct a2a_fault *fault)
 {
-	(void)exchange;
-	return a2a_fault_rest(fault);
+	/* 0.3 has JSON-RPC's error for all its bindings (section 8). */
+	return exchange->order.version == A2A_V0_3 ? a2a_fault_rpc(fault) : a2a_fault_rest(fault);
 }
 
 static const char *rest_type(const struct a2a_served_request *exchange)
@@ -70,7 +53,7 @@ static const char *rest_type(const struct a2a_served_request *exchange)
 	return exchange->order.version == A2A_V1_0 ? "application/a2a+json" : "application/json";
 }
 
-const struct a2a_form a2a_rest_form = { rest_result, rest_fault, rest_type, true };
+const struct a2a_form a2a_rest_form = { rest_result, rest_fault, rest_type, true, true };
 
 /* ---- which ----------------------------------------------------------------------- */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From an HTTP request to its binding: the card, the caller, the version.
  *
- * Nothing of a body is read before its head was judged (net/http/server.h), and nothing of it is
- * parsed before its caller is known. */
+ * Nothing of a body is read before its head was judged and its caller is known
+ * (net/http/server.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,31 +221,33 @@ static void route_document(struct a2a_route_table *table, struct http_request *r
 
 /* ---- what a request asks for ----------------------------------------------------- */
 
-/* A request whose caller is being found out. */
+/* A request from its head to its body: its caller is being found out, or known. */
 struct a2a_visit {
 	struct a2a_held held;             /* the first member */
 	struct a2a_server *server;
 	struct http_request *request;     /* NULL: its client has left */
 	const struct a2a_rest_route *rest; /* NULL: JSON-RPC */
+	const char *path;                 /* below the base; as long as the request lives */
 	bool is_gemini;                   /* one of gemini.h's routes */
-	char *path;                       /* below the base; owned */
-	struct span body;                 /* borrowed, until `kept` is made */
-	char *kept;                       /* owned */
-	bool is_inside;                   /* of the call that has the body */
-	bool is_found;
+	struct a2a_caller *caller;        /* a reference; NULL: not known yet, or refused */
+	bool is_found;                    /* that is decided */
+	bool is_inside;                   /* of the call that began it */
 };
 
 static void visit_free(struct a2a_visit *visit)
 {
-	free(visit->path);
-	free(visit->kept);
+	a2a_caller_unref(visit->caller);
 	free(visit);
 }
 
 /* As a2a_held.closed. */
 static void visit_closed(struct a2a_held *held)
 {
-	((struct a2a_visit *)held)->request = NULL;
+	struct a2a_visit *visit = (struct a2a_visit *)held;
+
+	visit->request = NULL;
+	if (visit->is_found) /* else visit_identified frees it */
+		visit_free(visit);
 }
 
 /* "https://a, https://b": those of the header, of 1.0's name or 0.3's. */
@@ -284,35 +286,35 @@ static bool route_resumes(struct http_request *request, uint64_t *ret_after)
 	return true;
 }
 
-/* Whether the body is of a type that the binding takes; no body of another type is read. */
-static bool visit_check_type(const struct a2a_visit *visit)
+/* Whether the body is of a type that the binding takes. */
+static bool visit_check_type(const struct a2a_visit *visit, struct span body)
 {
 	const char *type = http_request_header(visit->request, "Content-Type");
 
-	if (!visit->body.len && !type)
+	if (!body.len && !type)
 		return true;
 	return http_content_type_is(type, "application/json") ||
 	       http_content_type_is(type, "application/a2a+json");
 }
 
-/* The caller's reference is taken over. */
-static void visit_carry_out(struct a2a_visit *visit, struct a2a_caller *caller)
+/* The body has arrived, of a caller that is known. */
+static void visit_carry_out(struct a2a_visit *visit, struct span body)
 {
 	struct http_request *request = visit->request;
+	struct a2a_caller *caller = visit->caller;
 	const char *asked = http_request_header(request, "A2A-Version"), *trace;
 	struct a2a_served_request *exchange;
 	struct a2a_fault fault = { 0 };
 
-	if (!visit_check_type(visit) && (visit->rest || visit->is_gemini)) {
-		http_request_set_data(request, NULL);
-		a2a_caller_unref(caller);
+	http_request_set_data(request, NULL);
+	if (!visit_check_type(visit, body) && (visit->rest || visit->is_gemini)) {
 		http_refuse(request, 415, "The body must be application/json or "
 		            "application/a2a+json.");
 		return;
 	}
+	visit->caller = NULL; /* taken over by those below */
 	if (visit->is_gemini) {
-		http_request_set_data(request, NULL);
-		a2a_gemini_take(visit->server, caller, request, visit->path, visit->body);
+		a2a_gemini_take(visit->server, caller, request, visit->path, body);
 		return;
 	}
 	if (!asked)
@@ -331,15 +333,15 @@ static void visit_carry_out(struct a2a_visit *visit, struct a2a_caller *caller)
 		a2a_exchange_refuse(exchange, &fault);
 		return;
 	}
-	if (!visit_check_type(visit)) {
+	if (!visit_check_type(visit, body)) {
 		a2a_fault_set(&fault, A2A_FAULT_CONTENT_TYPE, "The body must be application/json.");
 		a2a_exchange_refuse(exchange, &fault);
 		return;
 	}
 	if (visit->rest)
-		a2a_rest_take(exchange, visit->rest, visit->path, visit->body);
+		a2a_rest_take(exchange, visit->rest, visit->path, body);
 	else
-		a2a_rpc_take(exchange, visit->body, asked && *asked);
+		a2a_rpc_take(exchange, body, asked && *asked);
 }
 
 static void visit_turn_away(struct a2a_visit *visit, struct a2a_fault *fault, const char *challenge)
@@ -355,43 +357,43 @@ static void visit_turn_away(struct a2a_visit *visit, struct a2a_fault *fault, co
 
 /* As `found` of a2a_callers_identify. */
 static void visit_identified(void *data, struct a2a_caller *caller, struct a2a_fault *fault,
-                        const char *challenge)
+                             const char *challenge)
 {
 	struct a2a_visit *visit = data;
+	struct http_request *request = visit->request;
 
 	visit->is_found = true;
-	if (!visit->request) {
-		a2a_caller_unref(caller);
-	} else if (!caller) {
-		http_request_set_data(visit->request, NULL);
+	visit->caller = caller;
+	if (request && caller)
+		http_request_know(request);
+	else if (request)
 		visit_turn_away(visit, fault, challenge);
-	} else {
-		http_request_know(visit->request);
-		visit_carry_out(visit, caller);
-	}
-	if (!visit->is_inside)
+	if (visit->is_inside)
+		return;
+	if (!request || !caller)
 		visit_free(visit);
+	else
+		http_request_continue(request);
 }
 
-static void route_visit(struct a2a_route_table *table, struct http_request *request,
-                        const struct a2a_rest_route *rest, const char *path, struct span body)
+/* Of a stranger's request no byte after the head is read. */
+static void route_visit(struct a2a_server *server, struct http_request *request,
+                        const struct a2a_rest_route *rest, const char *path)
 {
 	struct a2a_visit *visit = mem_alloc(1, sizeof(*visit));
 
-	*visit = (struct a2a_visit){ .held = { visit_closed, NULL }, .server = table->server,
-		                 .request = request, .rest = rest,
-		                 .is_gemini = a2a_gemini_has(http_request_method(request), path),
-		                 .path = mem_strdup(path),
-		                 .body = body.data ? body : SPAN(""), .is_inside = true };
+	*visit = (struct a2a_visit){ .held = { visit_closed, NULL }, .server = server,
+		                     .request = request, .rest = rest, .path = path,
+		                     .is_gemini = a2a_gemini_has(http_request_method(request),
+		                                                 path),
+		                     .is_inside = true };
 	http_request_set_data(request, &visit->held);
-	a2a_callers_identify(table->server->callers, request, visit_identified, visit);
+	a2a_callers_identify(server->callers, request, visit_identified, visit);
 	visit->is_inside = false;
-	if (visit->is_found) {
+	if (!visit->is_found)
+		http_request_hold(request);
+	else if (!visit->caller)
 		visit_free(visit);
-		return;
-	}
-	visit->kept = mem_dup(visit->body.data, visit->body.len);
-	visit->body.data = visit->kept;
 }
 
 /* ---- paths ----------------------------------------------------------------------- */
@@ -414,43 +416,48 @@ static void route_refuse_method(struct http_request *request, const char *allowe
 	http_refuse(request, 405, "This path does not have that method.");
 }
 
-/* As http_route.head: what is at no path is refused before its body. */
+/* As http_route.head: what is at no path is refused before its body, and so is a stranger. */
 static void route_head(void *data, struct http_request *request)
 {
 	struct a2a_route_table *table = data;
 	const char *path = route_path(table->server, request), *allowed = NULL;
 	const char *method = http_request_method(request);
+	const struct a2a_rest_route *rest = NULL;
+	const bool is_public = path && (!strcmp(path, CARD_PATH) ||
+	                                route_is_document(table->server, path));
 
-	if (path && (!strcmp(path, CARD_PATH) || route_is_document(table->server, path)))
+	if (is_public)
 		allowed = strcmp(method, "GET") ? "GET" : NULL;
 	else if (path && !strcmp(path, "/"))
 		allowed = strcmp(method, "POST") ? "POST" : NULL;
 	else if (path && a2a_gemini_method(path))
 		allowed = a2a_gemini_has(method, path) ? NULL : a2a_gemini_method(path);
-	else if (path && a2a_gemini_has(method, path))
-		return;
-	else if (!path || (!a2a_rest_find(method, path, &allowed) && !allowed))
-		http_refuse(request, 404, "There is nothing at this path.");
+	else if (path && !a2a_gemini_has(method, path))
+		rest = a2a_rest_find(method, path, &allowed);
 	if (allowed)
 		route_refuse_method(request, allowed);
+	else if (!path || (!is_public && !rest && strcmp(path, "/") != 0 &&
+	                   !a2a_gemini_has(method, path)))
+		http_refuse(request, 404, "There is nothing at this path.");
+	else if (!is_public)
+		route_visit(table->server, request, rest, path);
 }
 
 /* As http_route.request. */
 static void route_request(void *data, struct http_request *request, struct span body)
 {
 	struct a2a_route_table *table = data;
-	const char *path = route_path(table->server, request), *allowed;
+	const char *path = route_path(table->server, request);
+	struct a2a_visit *visit = (struct a2a_visit *)http_request_data(request);
 
-	if (!strcmp(path, CARD_PATH))
+	if (!strcmp(path, CARD_PATH)) {
 		route_card(table, request);
-	else if (route_is_document(table->server, path))
+	} else if (!visit) {
 		route_document(table, request, path);
-	else if (!strcmp(path, "/") || a2a_gemini_has(http_request_method(request), path))
-		route_visit(table, request, NULL, path, body);
-	else
-		route_visit(table, request,
-		            a2a_rest_find(http_request_method(request), path, &allowed), path,
-		            body);
+	} else {
+		visit_carry_out(visit, body.data ? body : SPAN(""));
+		visit_free(visit);
+	}
 }
 
 /* As http_route.closed. */

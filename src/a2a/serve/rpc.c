@@ -62,7 +62,7 @@ static const char *rpc_type(const struct a2a_served_request *exchange)
 	return "application/json";
 }
 
-const struct a2a_form a2a_rpc_form = { rpc_result, rpc_fault, rpc_type, false };
+const struct a2a_form a2a_rpc_form = { rpc_result, rpc_fault, rpc_type, false, false };
 
 /* ---- a request ------------------------------------------------------------------- */
 

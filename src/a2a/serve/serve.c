@@ -11,14 +11,17 @@
 #include "a2a/serve/tasks.h"
 #include "a2a/serve/sign.h"
 #include "a2a/serve/wire.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "config/settings.h"
+#include "telemetry/telemetry.h"
 
 enum {
 	/* Threads that open sessions and read records: these wait for disks and programs. */
 	A2A_THREADS = 4, A2A_THREADS_MAX = 64,
 	/* How long the last answers may take to be sent. */
 	LAST_ANSWERS_MS = 500,
+	METRICS_MS = 10000,
 };
 
 /* ---- what is asked for ----------------------------------------------------------- */
@@ -104,7 +107,13 @@ static void serve_end(struct a2a_server *server)
 /* As a2a_server.warn. */
 static void serve_warn(struct a2a_server *server, const char *sentence)
 {
-	if (server->options->warn)
+	struct a2a_wire *wire = server->wire;
+	const uint64_t minute = clock_monotonic_ms() / 60000;
+
+	if (minute != wire->minute)
+		wire->warnings = 0;
+	wire->minute = minute;
+	if (server->options->warn && wire->warnings++ < LIMIT_WARNINGS)
 		server->options->warn(server->options->data, sentence);
 }
 
@@ -128,6 +137,8 @@ static void serve_close(struct a2a_server *server)
 	a2a_core_close(server);
 	a2a_push_free(server->push, LAST_ANSWERS_MS);
 	a2a_callers_free(server->callers);
+	loop_timer_stop(wire->meter);
+	telemetry_close(server->telemetry);
 	pool_free(server->pool);
 	loop_free(server->loop);
 	a2a_signer_free(wire->signer);
@@ -218,6 +229,22 @@ static bool serve_catch_signals(struct a2a_server *server, struct err *err)
 	return true;
 }
 
+/* As loop_timer's. */
+static void serve_write_metrics(void *data)
+{
+	telemetry_write_changes(data);
+}
+
+static void serve_open_meter(struct a2a_server *server)
+{
+	struct a2a_wire *wire = server->wire;
+
+	server->telemetry = a2a_meter_open(server, wire->settings);
+	if (server->telemetry)
+		wire->meter = loop_timer_start(server->loop, METRICS_MS, METRICS_MS,
+		                               serve_write_metrics, server->telemetry);
+}
+
 static bool serve_open_callers(struct a2a_server *server, struct err *err)
 {
 	struct a2a_wire *wire = server->wire;
@@ -225,14 +252,12 @@ static bool serve_open_callers(struct a2a_server *server, struct err *err)
 
 	if (!settings_load_own(&wire->settings, err))
 		return false;
-	file = wire->settings ? settings_string(wire->settings, "hasp.a2a.cardKey", NULL) : NULL;
+	file = settings_string(wire->settings, "hasp.a2a.cardKey", NULL);
 	if (file && file[0] != '/')
 		return err_set(err, ERR_INVALID_ARGUMENT, "hasp.a2a.cardKey is not absolute.");
 	if (file && !a2a_signer_open(file, &wire->signer, err))
 		return false;
-	return a2a_callers_open(server,
-	                        wire->settings ? settings_get(wire->settings,
-	                                                      "hasp.a2a.callers") : NULL,
+	return a2a_callers_open(server, settings_get(wire->settings, "hasp.a2a.callers"),
 	                        server->options->token, &server->callers, err);
 }
 
@@ -246,8 +271,9 @@ static bool serve_open(struct a2a_server *server, struct err *err)
 	if (!serve_open_callers(server, err))
 		return false;
 	server->runner = a2a_runner_limits_read(wire->settings);
-	server->push = a2a_push_new(server, wire->settings ? settings_get(
-		wire->settings, "hasp.a2a.push.allow") : NULL);
+	if (!server->options->context) /* the server that started this agent counts its task */
+		serve_open_meter(server);
+	server->push = a2a_push_new(server, settings_get(wire->settings, "hasp.a2a.push.allow"));
 	return a2a_core_open(server, err) && serve_catch_signals(server, err) &&
 	       (server->options->stdio ? a2a_stdio_open(server, serve_end, &wire->stdio, err) :
 	                                 serve_open_http(server, err));
@@ -269,11 +295,15 @@ bool a2a_serve(const struct a2a_serve_options *options, int *ret_signal, struct 
 {
 	struct a2a_wire wire = { 0 };
 	struct a2a_server server = { .options = options, .wire = &wire, .drained = serve_drained,
-		                     .extended_card = a2a_route_extended_card,
 		                     .warn = serve_warn,
 		                     .work = options->runner ? &a2a_runner_work :
 		                                               &a2a_local_work };
-	const bool ok = serve_open(&server, err);
+	bool ok;
+
+	/* Where callers prove nothing there is no more to say to those that do. */
+	if (options->token || options->stdio)
+		server.extended_card = a2a_route_extended_card;
+	ok = serve_open(&server, err);
 
 	if (ok) {
 		if (!options->stdio)

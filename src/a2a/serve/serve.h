@@ -55,7 +55,8 @@ struct a2a_serve_options {
 	void (*detached)(void *data, struct front_runner *runner);
 	/* The address is known: prints the one line of standard error. */
 	void (*ready)(void *data, const char *card_url);
-	/* Says something to the user who started the server: a sentence, a line of plain text. */
+	/* What the user should know while it serves, a sentence: at most LIMIT_WARNINGS in a
+	 * minute, since callers cause it.  NULL: nothing is said. */
 	void (*warn)(void *data, const char *sentence);
 	void *data;
 };

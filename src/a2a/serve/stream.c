@@ -111,14 +111,24 @@ static void exchange_print(const json_t *value, struct buf *text)
 	}
 }
 
+/* A result, or an event of a stream, as the client reads it; a new reference. */
+static json_t *exchange_word(const struct a2a_served_request *exchange, const json_t *canonical)
+{
+	const struct a2a_order *order = &exchange->order;
+	json_t *result = exchange->form->is_proto && order->version == A2A_V0_3 ?
+		a2a_version_proto(order->operation, canonical) :
+		a2a_version_result(order->version, order->operation, canonical);
+
+	return exchange->form->result(exchange, result);
+}
+
 /* As a2a_order.answer. */
 static void exchange_answer(struct a2a_order *order, json_t *result)
 {
 	struct a2a_served_request *exchange = exchange_of(order);
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
 	json_auto_t *canonical = result;
-	json_auto_t *whole = exchange->form->result(
-		exchange, a2a_version_result(order->version, order->operation, canonical));
+	json_auto_t *whole = exchange_word(exchange, canonical);
 
 	exchange_print(whole, &text);
 	exchange->sink->answer(exchange, 200, &text);
@@ -152,8 +162,7 @@ static void exchange_event(struct a2a_order *order, const json_t *response, uint
 {
 	struct a2a_served_request *exchange = exchange_of(order);
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
-	json_auto_t *whole =
-		exchange->form->result(exchange, a2a_version_event(order->version, response));
+	json_auto_t *whole = exchange_word(exchange, response);
 
 	exchange_print(whole, &text);
 	exchange->sink->piece(exchange, buf_view(&text), number);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A2A 0.3 as canonical JSON, and back.
  *
- * Source: A2A 0.3.0, types/src/types.ts and section 7.  Its REST binding has the same objects;
- * clients that write the Protocol Buffers form of 0.3 there ("content" for parts, "ROLE_USER",
- * "file_with_bytes") are understood as well. */
+ * Source: A2A 0.3.0, types/src/types.ts and section 7; for its HTTP+JSON binding
+ * specification/grpc/a2a.proto as ProtoJSON ("content" for a message's parts, "ROLE_USER"), which
+ * is what clients of 0.3 send and read there.  Both forms of a request are understood. */
 #include <string.h>
 
 #include "a2a/serve/wire.h"
@@ -44,28 +44,22 @@ static json_t *object_copy(const json_t *object)
 	return json_is_object(object) ? json_copy((json_t *)object) : json_incref((json_t *)object);
 }
 
-/* Replaces a member by what a function makes of it; takes the new value. */
-static void member_set(json_t *object, const char *name, json_t *value)
-{
-	json_object_set_new(object, name, value);
-}
-
 static void member_change_word(json_t *object, const char *name, const struct version_word *words,
                                bool to_old)
 {
 	const json_t *value = json_object_get(object, name);
 
 	if (value)
-		member_set(object, name, word_change(words, value, to_old));
+		json_object_set_new(object, name, word_change(words, value, to_old));
 }
 
-/* The same for an object, and for each of an array's elements. */
+/* The same by a function, of a value, and of each of an array's elements. */
 static void member_change(json_t *object, const char *name, json_t *(*change)(const json_t *value))
 {
 	const json_t *value = json_object_get(object, name);
 
 	if (value)
-		member_set(object, name, change(value));
+		json_object_set_new(object, name, change(value));
 }
 
 static void members_change(json_t *object, const char *name, json_t *(*change)(const json_t *value))
@@ -78,7 +72,7 @@ static void members_change(json_t *object, const char *name, json_t *(*change)(c
 	changed = json_array();
 	for (size_t i = 0; i < json_array_size(list); i++)
 		json_array_append_new(changed, change(json_array_get(list, i)));
-	member_set(object, name, changed);
+	json_object_set_new(object, name, changed);
 }
 
 /* Another name for a member that is there. */
@@ -168,8 +162,8 @@ static json_t *configuration_in(const json_t *value)
 	const json_t *blocking = json_object_get(configuration, "blocking");
 
 	if (json_is_boolean(blocking))
-		member_set(configuration, "returnImmediately",
-		           json_boolean(!json_is_true(blocking)));
+		json_object_set_new(configuration, "returnImmediately",
+		                    json_boolean(!json_is_true(blocking)));
 	else if (blocking)
 		json_object_set(configuration, "returnImmediately", (json_t *)blocking);
 	json_object_del(configuration, "blocking");
@@ -181,12 +175,18 @@ static json_t *configuration_in(const json_t *value)
 
 static json_t *send_in(const json_t *params)
 {
-	json_t *send = object_copy(params);
+	json_t *send = object_copy(params), *configuration;
+	bool is_proto;
 
 	if (!json_object_get(send, "message"))
 		member_rename(send, "request", "message");
+	is_proto = json_object_get(json_object_get(send, "message"), "content") != NULL;
 	member_change(send, "message", message_in);
 	member_change(send, "configuration", configuration_in);
+	/* Protocol Buffers have no "not said": a false is left out. */
+	configuration = json_object_get(send, "configuration");
+	if (is_proto && !json_object_get(configuration, "returnImmediately"))
+		json_object_set_new(configuration, "returnImmediately", json_true());
 	return send;
 }
 
@@ -478,6 +478,134 @@ json_t *a2a_version_task(enum a2a_version version, const json_t *task)
 	return version == A2A_V0_3 ? task_out(task) : json_incref((json_t *)task);
 }
 
+/* ---- out: canonical to 0.3 of its Protocol Buffers file --------------------------- */
+
+/* That file has no other members. */
+static json_t *object_only(const json_t *value, const char *const *names, size_t count)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < count; i++) {
+		json_t *member = json_object_get(value, names[i]);
+
+		if (member)
+			json_object_set(object, names[i], member);
+	}
+	return object;
+}
+
+static json_t *part_proto(const json_t *value)
+{
+	json_t *raw = json_object_get(value, "raw"), *url = json_object_get(value, "url");
+	json_t *data = json_object_get(value, "data");
+
+	if (raw || url)
+		return json_pack("{s:{s:O, s:O*}}", "file", raw ? "fileWithBytes" : "fileWithUri",
+		                 raw ? raw : url, "mimeType", json_object_get(value, "mediaType"));
+	if (json_is_object(data))
+		return json_pack("{s:{s:O}}", "data", "data", data);
+	if (data)
+		return json_pack("{s:{s:{s:O}}}", "data", "data", "value", data);
+	return json_pack("{s:O*}", "text", json_object_get(value, "text"));
+}
+
+/* A copy with a member, or each of its elements, changed. */
+static json_t *object_changed(const json_t *value, const char *name,
+                              json_t *(*change)(const json_t *value))
+{
+	json_t *copy = json_copy((json_t *)value);
+
+	if (json_is_array(json_object_get(copy, name)))
+		members_change(copy, name, change);
+	else
+		member_change(copy, name, change);
+	return copy;
+}
+
+static json_t *message_proto(const json_t *value)
+{
+	static const char *const names[] = { "messageId", "contextId", "taskId",    "role",
+		                             "parts",     "metadata",  "extensions" };
+	json_t *message = object_only(value, names, ARRAY_LEN(names));
+
+	members_change(message, "parts", part_proto);
+	member_rename(message, "parts", "content");
+	return message;
+}
+
+static json_t *artifact_proto(const json_t *value)
+{
+	return object_changed(value, "parts", part_proto);
+}
+
+static json_t *status_proto(const json_t *value)
+{
+	static const struct version_word words[] = {
+		{ "TASK_STATE_CANCELLED", "TASK_STATE_CANCELED" }, { NULL, NULL },
+	};
+	json_t *status = object_changed(value, "message", message_proto);
+
+	member_change_word(status, "state", words, true);
+	return status;
+}
+
+static json_t *task_proto(const json_t *value)
+{
+	json_t *task = object_changed(value, "status", status_proto);
+
+	members_change(task, "artifacts", artifact_proto);
+	members_change(task, "history", message_proto);
+	return task;
+}
+
+static json_t *status_update_proto(const json_t *value)
+{
+	json_t *event = object_changed(value, "status", status_proto);
+	const json_t *status = json_object_get(value, "status");
+
+	json_object_set_new(event, "final",
+	                    json_boolean(state_is_final(json_object_get(status, "state"))));
+	return event;
+}
+
+static json_t *artifact_update_proto(const json_t *value)
+{
+	return object_changed(value, "artifact", artifact_proto);
+}
+
+/* Of a SendMessageResponse, a StreamResponse. */
+static json_t *response_proto(const json_t *value)
+{
+	json_t *response = object_changed(value, "task", task_proto);
+
+	member_change(response, "message", message_proto);
+	member_change(response, "statusUpdate", status_update_proto);
+	member_change(response, "artifactUpdate", artifact_update_proto);
+	return response;
+}
+
+/* A configuration has a resource's name there, which has both ids in it. */
+static json_t *push_proto(const json_t *value)
+{
+	const char *task = json_string_value(json_object_get(value, "taskId"));
+	const char *id = json_string_value(json_object_get(value, "id"));
+	_cleanup_free_ char *name = mem_printf("tasks/%s/pushNotificationConfigs/%s",
+	                                       task ? task : "", id ? id : "");
+
+	return json_pack("{s:o, s:o}", "name", json_text(span_str(name)), "pushNotificationConfig",
+	                 config_out(value));
+}
+
+static json_t *push_list_proto(const json_t *value)
+{
+	return object_changed(value, "configs", push_proto);
+}
+
+static json_t *list_tasks_proto(const json_t *value)
+{
+	return object_changed(value, "tasks", task_proto);
+}
+
 /* ---- the card -------------------------------------------------------------------- */
 
 /* {"httpAuthSecurityScheme": {...}} is {"type": "http", ...}. */
@@ -597,6 +725,34 @@ json_t *a2a_version_card(enum a2a_version version, const json_t *canonical)
 static json_t *card_out(const json_t *value)
 {
 	return a2a_version_card(A2A_V0_3, value);
+}
+
+/* Security is in 1.0's form there. */
+static json_t *card_proto(const json_t *value)
+{
+	json_t *card = a2a_version_card(A2A_V0_3, value);
+	json_t *schemes = json_object_get(value, "securitySchemes");
+	json_t *requirements = json_object_get(value, "securityRequirements");
+
+	if (schemes)
+		json_object_set(card, "securitySchemes", schemes);
+	if (requirements)
+		json_object_set(card, "security", requirements);
+	return card;
+}
+
+json_t *a2a_version_proto(enum a2a_operation operation, const json_t *result)
+{
+	static json_t *(*const changes[A2A_OPERATION_COUNT])(const json_t *value) = {
+		[A2A_SEND] = response_proto, [A2A_STREAM] = response_proto,
+		[A2A_SUBSCRIBE] = response_proto,
+		[A2A_GET_TASK] = task_proto, [A2A_CANCEL_TASK] = task_proto,
+		[A2A_LIST_TASKS] = list_tasks_proto, [A2A_PUSH_CREATE] = push_proto,
+		[A2A_PUSH_GET] = push_proto, [A2A_PUSH_LIST] = push_list_proto,
+		[A2A_EXTENDED_CARD] = card_proto,
+	};
+
+	return changes[operation] ? changes[operation](result) : json_incref((json_t *)result);
 }
 
 json_t *a2a_version_result(enum a2a_version version, enum a2a_operation operation,

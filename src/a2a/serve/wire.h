@@ -48,6 +48,8 @@ json_t *a2a_version_params(enum a2a_version version, enum a2a_operation operatio
 /* An operation's result as a version has it. */
 json_t *a2a_version_result(enum a2a_version version, enum a2a_operation operation,
                            const json_t *result);
+/* An operation's result, or an event of its stream, as 0.3's Protocol Buffers file has it. */
+json_t *a2a_version_proto(enum a2a_operation operation, const json_t *result);
 /* A StreamResponse: of 0.3 the bare message, task or event with its "kind". */
 json_t *a2a_version_event(enum a2a_version version, const json_t *response);
 /* A Task, or what push notifications of 0.3 carry. */
@@ -76,6 +78,7 @@ struct a2a_form {
 	/* The media type of an answer, and whether faults change the HTTP status. */
 	const char *(*type)(const struct a2a_served_request *exchange);
 	bool has_status;
+	bool is_proto; /* 0.3 is that of its Protocol Buffers file */
 };
 
 /* Where it goes. */
@@ -166,6 +169,9 @@ struct a2a_wire {
 	char *public_host, *name;       /* owned: of the public URL; the address as a Host */
 	struct settings *settings;      /* the user's own; NULL: there are none */
 	struct a2a_signer *signer;      /* of cards; NULL: they are not signed */
+	struct loop_timer *meter;       /* writes metrics; NULL: there are none */
+	uint64_t minute;                /* clock_monotonic_ms / 60000 of the last warning */
+	size_t warnings;                /* in that minute */
 	int signal;                     /* that ends it; 0: none yet */
 };
 

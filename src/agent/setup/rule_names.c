@@ -20,7 +20,7 @@
 /* Read when a rule names something that is not one of hasp's tools. */
 struct outside_names {
 	const struct settings *settings;
-	json_t *servers, *agents; /* NULL: not read yet */
+	json_t *servers, *agents, *callers; /* NULL: not read yet */
 	const char *const *tools; /* policy_names.tools */
 };
 
@@ -67,6 +67,22 @@ static const json_t *all_servers(void *data)
 {
 	outside_agents(data);
 	return outside_servers(data);
+}
+
+/* The caller "token" is always there (docs/a2a.md). */
+static const json_t *outside_callers(void *data)
+{
+	struct outside_names *names = data;
+	const char *name;
+	json_t *members;
+
+	if (names->callers)
+		return names->callers;
+	names->callers = json_pack("[s]", "token");
+	json_object_foreach((json_t *)settings_get(names->settings, "hasp.a2a.callers"), name,
+	                    members)
+		json_array_append_new(names->callers, json_text(span_str(name)));
+	return names->callers;
 }
 
 /* "settings: tools.exclude" as the file and line where the setting stands. */
@@ -242,7 +258,8 @@ void setup_report_names(const struct settings *settings, const struct policy *po
 	const size_t before = json_array_size(problems);
 	struct outside_names outside = { .settings = settings, .tools = tools };
 	const struct policy_names names = { .servers = all_servers, .agents = outside_agents,
-		                            .data = &outside, .tools = tools };
+		                            .callers = outside_callers, .data = &outside,
+		                            .tools = tools };
 
 	policy_report_unknown(policy, &names, problems);
 	for (size_t i = before; i < json_array_size(problems); i++)
@@ -250,6 +267,7 @@ void setup_report_names(const struct settings *settings, const struct policy *po
 	report_hooks(settings, &outside, problems);
 	json_decref(outside.servers);
 	json_decref(outside.agents);
+	json_decref(outside.callers);
 }
 
 char *setup_policy_problem_text(const json_t *problem)

@@ -259,10 +259,8 @@ static void a2a_say_ready(void *data, const char *card_url)
 /* As a2a_serve_options.warn. */
 static void a2a_warn(void *data, const char *sentence)
 {
-	_cleanup_free_ char *line = mem_printf("hasp: %s\n", sentence);
-
 	(void)data;
-	output_stderr(span_str(line));
+	output_complain(sentence);
 }
 
 static void a2a_attached(void *data, struct front_runner *runner, struct front_session *session)
@@ -279,8 +277,8 @@ static bool a2a_open_page(struct a2a_command *command, struct err *err)
 {
 	command->options.attached = a2a_attached;
 	command->options.detached = a2a_detached;
-	command->options.warn = a2a_warn;
 	command->options.ready = a2a_say_ready;
+	command->options.warn = a2a_warn;
 	command->options.data = command;
 	return web_page_new(command->invocation, NULL, &command->page, err) &&
 	       web_page_begin(command->page, err);

@@ -2,9 +2,10 @@
 /* A request from its head to its end, as libmicrohttpd reports it: its headers and body, the checks
  * before it is delivered, its answer or stream.
  *
- * It calls http_on_access once for the head, once for each piece of the body, and again
- * until an answer is queued.  An answer that is queued with the head ends the connection, since
- * the rest of the request is unread; so a refusal waits for the end of a body that is short.
+ * It calls http_on_access once for the head (again when one that was held goes on), once for each
+ * piece of the body, and again until an answer is queued.  An answer that is queued with the head
+ * ends the connection, since the rest of the request is unread; so a refusal waits for the end of a
+ * body that is short.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -106,6 +107,16 @@ static void http_request_resume(struct http_request *request)
 	request->suspended = false;
 	request->server->lib.resume_connection(request->mhd);
 	http_server_wake(request->server);
+}
+
+void http_request_continue(struct http_request *request)
+{
+	http_request_resume(request);
+}
+
+void http_request_hold(struct http_request *request)
+{
+	request->held = true;
 }
 
 static void http_request_suspend(struct http_request *request)
@@ -289,9 +300,10 @@ void http_stream_end(struct http_request *request)
 
 /* ---- headers ---- */
 
-/* Those that decide who is asking, or where a body ends: twice is once too often. */
+/* Those that decide who is asking, where a body ends, how it is read: twice is once too often. */
 static const char *const singles[] = {
-	"Host", "Origin", "Authorization", "Content-Length", "Content-Type",
+	"Host", "Origin", "Authorization", "X-API-Key", "Content-Length", "Content-Type",
+	"A2A-Version", "MCP-Protocol-Version", "Mcp-Session-Id", "Last-Event-ID",
 };
 
 struct head {
@@ -323,6 +335,39 @@ static bool headers_are_sound(struct http_request *request)
 		if (head.counts[i] > 1)
 			return false;
 	return !head.chunked || !http_request_header(request, "Content-Length");
+}
+
+/* Parameters of a query that a request may have, and those that it has. */
+enum { PARAMETERS_MAX = 64 };
+struct parameters {
+	const char *names[PARAMETERS_MAX];
+	size_t count;
+	bool repeated;
+};
+
+static enum MHD_Result see_parameter(void *cls, enum MHD_ValueKind kind, const char *name,
+                                     const char *value)
+{
+	struct parameters *seen = cls;
+
+	(void)kind;
+	(void)value;
+	if (seen->count == PARAMETERS_MAX)
+		return MHD_NO;
+	for (size_t i = 0; i < seen->count; i++)
+		seen->repeated |= strcmp(seen->names[i], name) == 0;
+	seen->names[seen->count++] = name;
+	return MHD_YES;
+}
+
+/* Of two parameters of one name each reader would take another. */
+static bool query_is_sound(struct http_request *request)
+{
+	struct parameters seen = { .count = 0 };
+
+	request->server->lib.get_connection_values(request->mhd, MHD_GET_ARGUMENT_KIND,
+	                                           see_parameter, &seen);
+	return !seen.repeated && seen.count < PARAMETERS_MAX;
 }
 
 /* ---- OPTIONS ---- */
@@ -366,6 +411,8 @@ static void check_sender(struct http_request *request, const char *url)
 	(void)url;
 	if (!headers_are_sound(request))
 		http_refuse(request, 400, "The headers of the request contradict each other.");
+	else if (!query_is_sound(request))
+		http_refuse(request, 400, "The query names a parameter twice, or too many.");
 	else if (!http_guard_host(guard, http_request_header(request, "Host")))
 		http_refuse(request, 403, "The Host of the request is not one of this server.");
 	else if (origin && !http_guard_origin(guard, origin))
@@ -467,8 +514,8 @@ static void ask_route(struct http_request *request, const char *url)
 		request->route->head(request->server->options.data, request);
 }
 
-/* The checks before a body is read. True when the request may go on. */
-static bool http_check_head(struct http_request *request, const char *url)
+/* The checks before a body is read; what one answers goes no further. */
+static void http_check_head(struct http_request *request, const char *url)
 {
 	static void (*const checks[])(struct http_request *request, const char *url) = {
 		check_sender, check_path, check_method, check_token, check_length, ask_route,
@@ -476,7 +523,6 @@ static bool http_check_head(struct http_request *request, const char *url)
 
 	for (size_t i = 0; i < ARRAY_LEN(checks) && !request->status; i++)
 		checks[i](request, url);
-	return !request->status;
 }
 
 /* ---- beginning and end ---- */
@@ -534,7 +580,7 @@ void http_on_completed(void *cls, struct MHD_Connection *mhd, void **slot,
 	*slot = NULL;
 	request->connection->request = NULL;
 	request->connection->since = request->server->now;
-	if (request->delivered && request->route->closed)
+	if ((request->delivered || request->data) && request->route->closed)
 		request->route->closed(request->server->options.data, request,
 		                       how == MHD_REQUEST_TERMINATED_COMPLETED_OK);
 	request_free(request);
@@ -554,6 +600,20 @@ static bool announces_long_body(struct http_request *request)
 
 	return http_request_header(request, "Transfer-Encoding") ||
 	       (length && strtoull(length, NULL, 10) > DISCARD_MAX);
+}
+
+/* The head was judged; or it is held, and this is called again when the request is resumed. */
+static enum MHD_Result http_take_head(struct http_request *request)
+{
+	const bool held = request->held && !request->status;
+
+	if (request->closing)
+		return MHD_NO;
+	if (request->status && announces_long_body(request))
+		return queue_answer(request);
+	if (held)
+		http_request_suspend(request);
+	return MHD_YES;
 }
 
 static bool take_piece(struct http_request *request, struct span piece)
@@ -610,10 +670,13 @@ enum MHD_Result http_on_access(void *cls, struct MHD_Connection *mhd, const char
 			return MHD_NO;
 		*slot = request = request_new(cls, mhd, url, method);
 		request->in_call = true;
-		if (!http_check_head(request, url) && announces_long_body(request))
-			return queue_answer(request);
+		http_check_head(request, url);
 		request->in_call = false;
-		return MHD_YES;
+		return http_take_head(request);
+	}
+	if (request->held) {
+		request->held = false;
+		return http_take_head(request);
 	}
 	if (!piece.len)
 		return take_end(request);

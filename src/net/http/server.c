@@ -211,7 +211,7 @@ static bool body_is_stalled(struct http_request *request)
 	const size_t bytes = request->body.len + request->discarded;
 	int waiting = 0;
 
-	if (request->delivered || bytes != request->seen_bytes ||
+	if (request->delivered || request->held || bytes != request->seen_bytes ||
 	    ioctl(request->connection->fd, FIONREAD, &waiting) != 0 || !waiting)
 		request->stalled = 0;
 	else

@@ -19,7 +19,8 @@
  *      OPTIONS is answered here, for allowed origins as a CORS preflight.
  *   2. The route has the method (405), the bearer token is right (401), the body's announced
  *      length is within `body_max` (413).
- *   3. The route's `head`: other headers.  No byte of the body has been read until here.
+ *   3. The route's `head`: other headers.  No byte of the body has been read until here, and none
+ *      is while the request is held (http_request_hold).
  *   4. The body has arrived: `request`.  The answer may come now or at any later time:
  *      http_answer, or http_stream_begin, http_stream_write ..., http_stream_end.
  *   5. `closed`: the answer has been sent, or the client has disconnected; the request is freed.
@@ -52,12 +53,12 @@ struct http_request;
 struct http_route {
 	const char *path;    /* exactly this one; "/api/" and an asterisk: all that begin so */
 	const char *methods; /* "GET, POST": what Allow says; OPTIONS need not be named */
-	/* The head has arrived. May answer; may be NULL. */
+	/* The head has arrived. May answer, or hold the request; may be NULL. */
 	void (*head)(void *data, struct http_request *request);
 	/* The body has arrived, empty if there is none; borrowed for the call. */
 	void (*request)(void *data, struct http_request *request, struct span body);
-	/* The request is over; called once if `request` was. `whole`: all was sent. May be
-	 * NULL. */
+	/* The request is over; called once if `request` was, or if it has data. `whole`: all was
+	 * sent. May be NULL. */
 	void (*closed)(void *data, struct http_request *request, bool whole);
 	/* The client has taken all that was written to its stream. More may be written. May be
 	 * NULL. */
@@ -129,6 +130,11 @@ void http_certificate_release(struct http_certificate *certificate);
 /* The caller's own; NULL at first. */
 void http_request_set_data(struct http_request *request, void *data);
 void *http_request_data(const struct http_request *request);
+
+/* In `head`: reads nothing more of the request, until it is answered or goes on. */
+void http_request_hold(struct http_request *request);
+/* A request that is held goes on: its body is read. */
+void http_request_continue(struct http_request *request);
 
 /* A header of the answer to come; copied. At most 8. */
 void http_add_header(struct http_request *request, const char *name, const char *value);

@@ -105,6 +105,7 @@ struct http_request {
 	size_t discarded;
 	size_t seen_bytes;              /* of the body, with the last tick */
 	unsigned stalled;               /* ticks in a row without progress */
+	bool held;      /* no byte of its body is read (http_request_hold) */
 	bool delivered; /* route->request was called */
 	bool in_call;   /* libmicrohttpd waits for us to return */
 	bool suspended;

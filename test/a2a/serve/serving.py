@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import importlib.util
 import json
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ headless = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(headless)
 
 TOKEN = "token-of-a-caller-0123456789abcdef"
+V1 = {"A2A-Version": "1.0"}
 
 
 class Served:
@@ -73,3 +75,51 @@ def serve(world, model, *flags, confirms=True, env=None, **settings):
         process.stderr.read()
         process.stderr.close()
         assert process.wait(timeout=120) is not None
+
+
+# ---- what is sent
+
+
+def message(words="Say hello.", **fields):
+    return {"messageId": "m-1", "role": "ROLE_USER", "parts": [{"text": words}], **fields}
+
+
+def rpc(served, method, params=None, id=1, **headers):
+    """The answer of a JSON-RPC request, whose status must be 200."""
+    status, answer = served.ask(
+        "POST",
+        "/",
+        {"jsonrpc": "2.0", "id": id, "method": method, "params": params or {}},
+        **headers,
+    )
+    assert status == 200 and answer["jsonrpc"] == "2.0" and answer["id"] == id, (status, answer)
+    return answer
+
+
+def raw(served, data, whole=True):
+    """The bytes that come for some bytes."""
+    with socket.create_connection(("127.0.0.1", served.port), timeout=120) as peer:
+        peer.sendall(data)
+        if whole:
+            peer.shutdown(socket.SHUT_WR)
+        got = b""
+        # What is not read to its end is reset.
+        with contextlib.suppress(ConnectionResetError):
+            while piece := peer.recv(65536):
+                got += piece
+    return got
+
+
+def post(served, body, path="/", **headers):
+    """(status, JSON) of bytes as a body."""
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=120)
+    connection.request(
+        "POST",
+        path,
+        body,
+        {"Content-Type": "application/json", "Authorization": "Bearer " + TOKEN, **headers},
+    )
+    answer = connection.getresponse()
+    data = answer.read()
+    connection.close()
+    return answer.status, json.loads(data) if data else None

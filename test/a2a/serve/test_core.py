@@ -256,7 +256,7 @@ def test_a_message_must_be_the_users(world):
 
 # ---- 3.1.2, 3.5.2: streams ---------------------------------------------------------------------------
 
-LONG = call("run_shell_command", command="until [ -e go ]; do sleep 0.05; done")
+LONG = call("run_shell_command", command="touch began; until [ -e go ]; do sleep 0.05; done")
 
 
 def allow(world, caller, *tools, decision="allow"):
@@ -266,6 +266,13 @@ def allow(world, caller, *tools, decision="allow"):
         for tool in tools:
             file.write('[[rule]]\ncaller = "%s"\ntoolName = "%s"\ndecision = "%s"\npriority = 100\n'
                        % (caller, tool, decision))
+
+
+def eventually(holds):
+    deadline = time.monotonic() + SECONDS
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def go(world):
@@ -512,15 +519,17 @@ def test_words_join_a_task_that_works(world):
     allow(world, "anna", "run_shell_command")
     core = world.core(LONG, text("Done."))
     task = core.task("Wait.", configuration={"returnImmediately": True})
-    core.until(task, "WORKING")
+    eventually(lambda: (world.root / "began").exists())
     steer = core.say("And be quick.", taskId=task["id"])
+    eventually(lambda: len(core.get(task)["history"]) == 2)
     go(world)
-    line = core.wait(steer)
-    if "refused" in line:  # it had not begun, or was over
-        assert line["refused"] == UNSUPPORTED
-    else:
-        assert [words(message) for message in line["answer"]["task"]["history"]] == ["Wait.", "And be quick."]
-    core.until(task, "COMPLETED")
+    done = core.wait(steer)["answer"]["task"]
+    assert done["status"]["state"] == "TASK_STATE_COMPLETED"
+    assert [words(message) for message in done["history"]] == ["Wait.", "And be quick."]
+    # The model was sent them with what the call gave, before it answered.
+    prompts = [line for line in world.record(task["contextId"])
+               if "And be quick." in json.dumps(line.get("content"))]
+    assert prompts and all(line["type"] == "user" for line in prompts)
     core.end()
 
 

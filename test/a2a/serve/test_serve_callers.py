@@ -4,14 +4,16 @@
 import base64
 import json
 import shlex
+import socket
 import subprocess
+import threading
 import uuid
 
-from serving import asks, rules, serve
+from issuer import Issuer, Key, Server
+from serving import V1, asks, raw, rules, serve
 
 from fake_gemini import call, text
 
-V1 = {"A2A-Version": "1.0"}
 WRITE = call("write_file", {"file_path": "new.txt", "content": "made\n"})
 YOLO = {"approvalMode": "yolo", "hasp": {"mode": "yolo"}, "coderAgent": {"autoExecute": True}}
 
@@ -145,3 +147,64 @@ def test_cards_are_signed_and_say_where_the_key_is(world):
         assert header["jku"] == served.origin + "/.well-known/jwks.json"
     names = [skill["description"] for skill in extended["skills"]]
     assert str(world.root) in names and str(world.root) not in json.dumps(public)
+
+
+def test_a_body_waits_until_its_caller_is_known(world):
+    """A token whose issuer's keys must be fetched first: no byte after the head is read before."""
+    asked, goes = threading.Event(), threading.Event()
+
+    class Slow(Issuer):
+        def answer(self, method, path, headers, body):
+            if path == "/jwks":
+                asked.set()
+                assert goes.wait(120)
+            return super().answer(method, path, headers, body)
+
+    issuer = Slow(Server)
+    planner = {"oauth": issuer.oauth(jwks=issuer.server.url + "/jwks")}
+    token = issuer.keys[0].token(issuer.claims())
+    forged = Key("RS256", "r").token(issuer.claims())
+    head = "POST / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\nAuthorization: Bearer %s\r\n%s\r\n"
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ListTasks", "filler": "x" * (1 << 20)})
+    got = {}
+
+    def post(name, token, size, data=""):
+        got[name] = raw(
+            served,
+            (head % (served.port, token, "Connection: close\r\n" + size) + data).encode(),
+            whole=False,
+        )
+
+    with world.fake([]) as model, serve(world, model, callers={"planner": planner}) as served:
+        orders = [
+            ("whole", token, "Content-Length: %d\r\n" % len(body), body),
+            (
+                "pieces",
+                token,
+                "Transfer-Encoding: chunked\r\n",
+                "%x\r\n%s\r\n0\r\n\r\n" % (len(body), body),
+            ),
+            ("forged", forged, "Content-Length: 16000000\r\n"),
+            ("forged pieces", forged, "Transfer-Encoding: chunked\r\n"),
+        ]
+        threads = [threading.Thread(target=post, args=order) for order in orders]
+        for one in threads:
+            one.start()
+        assert asked.wait(120)
+        with socket.create_connection(("127.0.0.1", served.port)) as leaves:
+            leaves.sendall((head % (served.port, token, "Content-Length: 5\r\n")).encode())
+        assert not got
+        goes.set()
+        for one in threads:
+            one.join(120)
+        for name in ("whole", "pieces"):
+            assert got[name].startswith(b"HTTP/1.1 200 ") and b'"totalSize":0' in got[name], got[
+                name
+            ][:500]
+        for name in ("forged", "forged pieces"):
+            assert got[name].startswith(b"HTTP/1.1 401 ") and b"invalid_token" in got[name], got[
+                name
+            ][:500]
+        status, answer = served.ask("GET", "/tasks", token=token, **V1)
+        assert status == 200 and answer["totalSize"] == 0
+    issuer.server.close()

@@ -1,25 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wire of the A2A server: both bindings in both versions, the card, versions, errors, streams, and what hostile clients send."""
 import base64
-import contextlib
 import http.client
 import json
 import socket
-import ssl
-import subprocess
 
 import pytest
-from serving import TOKEN, headless, serve
+from serving import TOKEN, V1, message, post, raw, rpc, serve
 
 from fake_gemini import text
 
-V1 = {"A2A-Version": "1.0"}
 ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo"
 BAD_REQUEST = "type.googleapis.com/google.rpc.BadRequest"
-
-
-def message(words="Say hello.", **fields):
-    return {"messageId": "m-1", "role": "ROLE_USER", "parts": [{"text": words}], **fields}
 
 
 def old_message(words="Say hello.", **fields):
@@ -30,47 +22,6 @@ def old_message(words="Say hello.", **fields):
         "parts": [{"kind": "text", "text": words}],
         **fields,
     }
-
-
-def rpc(served, method, params=None, id=1, **headers):
-    """The answer of a JSON-RPC request, whose status must be 200."""
-    status, answer = served.ask(
-        "POST",
-        "/",
-        {"jsonrpc": "2.0", "id": id, "method": method, "params": params or {}},
-        **headers,
-    )
-    assert status == 200 and answer["jsonrpc"] == "2.0" and answer["id"] == id, (status, answer)
-    return answer
-
-
-def raw(served, data, whole=True):
-    """The bytes that come for some bytes."""
-    with socket.create_connection(("127.0.0.1", served.port), timeout=120) as peer:
-        peer.sendall(data)
-        if whole:
-            peer.shutdown(socket.SHUT_WR)
-        got = b""
-        # What is not read to its end is reset.
-        with contextlib.suppress(ConnectionResetError):
-            while piece := peer.recv(65536):
-                got += piece
-    return got
-
-
-def post(served, body, path="/", **headers):
-    """(status, JSON) of bytes as a body."""
-    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=120)
-    connection.request(
-        "POST",
-        path,
-        body,
-        {"Content-Type": "application/json", "Authorization": "Bearer " + TOKEN, **headers},
-    )
-    answer = connection.getresponse()
-    data = answer.read()
-    connection.close()
-    return answer.status, json.loads(data) if data else None
 
 
 def stream(served, path, body, method="POST", **headers):
@@ -165,7 +116,17 @@ def test_the_extended_card_is_for_callers_alone(world, served):
     assert status == 200 and str(world.root) in [skill["description"] for skill in card["skills"]]
     assert rpc(served, "GetExtendedAgentCard", **V1)["result"] == card
     old = rpc(served, "agent/getAuthenticatedExtendedCard")["result"]
-    assert old["protocolVersion"] == "0.3.0" and old == served.ask("GET", "/v1/card")[1]
+    assert old["protocolVersion"] == "0.3.0"
+    # Its Protocol Buffers file has security in the form that 1.0 kept.
+    proto = served.ask("GET", "/v1/card")[1]
+    assert (
+        proto["securitySchemes"] == card["securitySchemes"]
+        and proto["security"] == card["securityRequirements"]
+    )
+    own = ("securitySchemes", "security")
+    assert {k: v for k, v in proto.items() if k not in own} == {
+        k: v for k, v in old.items() if k not in own
+    }
     assert str(world.root) not in json.dumps(
         served.ask("GET", "/.well-known/agent-card.json", token=None)[1]
     )
@@ -192,9 +153,20 @@ def test_one_task_in_all_four_ways(served):
         for part in artifact["parts"]
     )
     assert old["history"][0]["kind"] == "message" and old["history"][0]["role"] == "user"
-    assert served.ask("GET", "/v1/tasks/" + task["id"])[1] == old
+    # Over HTTP+JSON 0.3 is ProtoJSON.
+    proto = served.ask("GET", "/v1/tasks/" + task["id"])[1]
+    assert proto["status"]["state"] == "TASK_STATE_COMPLETED" and "kind" not in proto
+    assert set(proto) <= {"id", "contextId", "status", "artifacts", "history", "metadata"}
+    said = proto["history"][0]
+    assert (said["role"], said["content"]) == (
+        "ROLE_USER",
+        [{"text": "Say hello."}],
+    ) and "parts" not in said
+    assert [one["artifactId"] for one in proto["artifacts"]] == [
+        one["artifactId"] for one in old["artifacts"]
+    ]
     # Without a header it is 0.3, wherever it stands.
-    assert served.ask("GET", "/tasks/" + task["id"])[1] == old
+    assert served.ask("GET", "/tasks/" + task["id"])[1] == proto
     assert (
         served.ask("GET", "/v1/tasks/" + task["id"], **V1)[1]["status"]["state"]
         == "TASK_STATE_COMPLETED"
@@ -203,12 +175,18 @@ def test_one_task_in_all_four_ways(served):
         "POST", "/message:send", {"message": message("Again.", contextId=task["contextId"])}, **V1
     )
     assert status == 200 and answer["task"]["contextId"] == task["contextId"]
-    status, answer = served.ask("POST", "/v1/message:send", {"message": old_message()})
-    assert status == 200 and answer["task"]["status"]["state"] == "completed"
+    for body in (
+        {"message": old_message()},
+        {"request": {"messageId": "m-1", "role": "ROLE_USER", "content": [{"text": "Hi."}]}},
+    ):
+        status, answer = served.ask("POST", "/v1/message:send", body)
+        assert status == 200 and answer["task"]["status"]["state"] == "TASK_STATE_COMPLETED"
+    status, error = served.ask("GET", "/v1/tasks/none")
+    assert (status, error["code"]) == (404, -32001) and error["message"]
     answer = rpc(served, "message/send", {"message": old_message()})["result"]
     assert (answer["kind"], answer["status"]["state"]) == ("task", "completed")
     ids = {one["id"] for one in served.ask("GET", "/tasks?pageSize=100", **V1)[1]["tasks"]}
-    assert len(ids) == 4 and task["id"] in ids
+    assert len(ids) == 5 and task["id"] in ids
     assert {
         one["id"]
         for one in rpc(served, "ListTasks", {"contextId": task["contextId"]}, **V1)["result"][
@@ -242,25 +220,23 @@ def test_streams_in_all_four_ways(served):
         assert states[-1] == "TASK_STATE_COMPLETED" and first["id"]
         numbers = [int(id) for id, _ in events if id]
         assert numbers == sorted(set(numbers)) and numbers
-    for path, body, unwrap in (
-        (
-            "/",
-            {
-                "jsonrpc": "2.0",
-                "id": "s",
-                "method": "message/stream",
-                "params": {"message": old_message()},
-            },
-            lambda one: one["result"],
-        ),
-        ("/v1/message:stream", {"message": old_message()}, lambda one: next(iter(one.values()))),
+    body = {
+        "jsonrpc": "2.0",
+        "id": "s",
+        "method": "message/stream",
+        "params": {"message": old_message()},
+    }
+    by_rpc = [one["result"] for _, one in stream(served, "/", body)]
+    kinds = [one["kind"] for one in by_rpc]
+    assert kinds[0] == "task" and set(kinds) <= {"task", "status-update", "artifact-update"}
+    by_path = [one for _, one in stream(served, "/v1/message:stream", {"message": old_message()})]
+    assert [len(one) for one in by_path] == [1] * len(by_path)
+    kinds = [next(iter(one)) for one in by_path]
+    assert kinds[0] == "task" and set(kinds) <= {"task", "statusUpdate", "artifactUpdate"}
+    for finals in (
+        [one["final"] for one in by_rpc if one["kind"] == "status-update"],
+        [one["statusUpdate"]["final"] for one in by_path if "statusUpdate" in one],
     ):
-        events = stream(served, path, body)
-        kinds = [unwrap(one)["kind"] for _, one in events]
-        assert kinds[0] == "task" and set(kinds) <= {"task", "status-update", "artifact-update"}
-        finals = [
-            unwrap(one)["final"] for _, one in events if unwrap(one)["kind"] == "status-update"
-        ]
         assert finals[-1] is True and not any(finals[:-1])
 
 
@@ -403,6 +379,48 @@ def test_who_proves_nothing_gets_nothing(served):
             )
             assert status == 401 and "error" in answer, authorization
     assert rpc(served, "ListTasks", **V1)["result"]["totalSize"] == 0
+
+
+def test_nothing_of_a_strangers_body_is_read(served):
+    """The answer comes though no byte of the body was sent."""
+    head = "POST %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\n%s"
+    for path in ("/", "/message:send", "/executeCommand"):
+        for proof in (
+            "",
+            "Authorization: Bearer wrong-token-0123456789abcdef\r\n",
+            "X-API-Key: x\r\n",
+        ):
+            for size in ("Content-Length: 16000000\r\n", "Transfer-Encoding: chunked\r\n"):
+                said = raw(
+                    served,
+                    (head % (path, served.port, proof) + size + "\r\n").encode(),
+                    whole=False,
+                )
+                assert said.startswith(b"HTTP/1.1 401 ") and b"WWW-Authenticate: Bearer" in said, (
+                    path,
+                    proof,
+                    size,
+                    said,
+                )
+
+
+def test_what_decides_is_said_once(served):
+    """Of two headers or parameters of one name each reader would take another."""
+    head = "GET /tasks%s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\nConnection: close\r\n%s\r\n"
+    for query, more, status in (
+        ("", "A2A-Version: 1.0\r\n", 200),
+        ("?A2A-Version=1.0&pageSize=1", "", 200),
+        ("", "A2A-Version: 1.0\r\nA2A-Version: 0.3\r\n", 400),
+        ("", "A2A-Version: 1.0\r\na2a-version: 1.0\r\n", 400),
+        ("?A2A-Version=1.0&A2A-Version=0.3", "", 400),
+        ("?pageSize=1&pageSize=2", "", 400),
+        ("?" + "&".join("x%d=1" % i for i in range(65)), "", 400),
+        ("", "X-API-Key: a\r\nX-API-Key: b\r\n", 400),
+        ("", "Authorization: Bearer other\r\n", 400),
+        ("", "Last-Event-ID: 1\r\nLast-Event-ID: 2\r\n", 400),
+    ):
+        said = raw(served, (head % (query, served.port, TOKEN, more)).encode())
+        assert said.startswith(b"HTTP/1.1 %d " % status), (query, more, said[:300])
 
 
 # ---- hostile bodies
@@ -564,250 +582,3 @@ def test_the_spans_of_a_task_belong_to_its_callers_trace(world):
         )
         for span in spans
     ] == [(taken, taken) for taken in heads.values()]
-
-
-# ---- behind a proxy, and how it is started
-
-
-def test_a_base_path_and_what_proxies_say(world):
-    with world.fake([]) as model:
-        flags = ["--base-path", "/agents/hasp", "--allow-host", "agents.example.org"]
-        with serve_at(world, model, *flags, "--proxy", "127.0.0.1") as served:
-            path = "/agents/hasp/.well-known/agent-card.json"
-            assert served.card.endswith(path)
-            assert served.ask("GET", "/.well-known/agent-card.json", token=None)[0] == 404
-            for headers, origin in (
-                ({}, served.root),
-                (
-                    {"X-Forwarded-Host": "agents.example.org", "X-Forwarded-Proto": "https"},
-                    "https://agents.example.org",
-                ),
-                (
-                    {
-                        "Forwarded": 'for=1.2.3.4;host=spoofed.example, for=1.2.3.4;host="agents.example.org:8443";proto=https'
-                    },
-                    "https://agents.example.org:8443",
-                ),
-                ({"X-Forwarded-Host": 'a"><script>'}, served.root),
-            ):
-                card = served.ask("GET", path, token=None, **headers)[1]
-                assert card["url"] == origin + "/agents/hasp", headers
-            assert (
-                served.ask(
-                    "POST", "/agents/hasp", {"jsonrpc": "2.0", "id": 1, "method": "ListTasks"}, **V1
-                )[0]
-                == 200
-            )
-            assert served.ask("GET", "/agents/hasp/tasks", **V1)[0] == 200
-            assert served.ask("GET", "/agents/haspx/tasks", **V1)[0] == 404
-        with serve_at(world, model, *flags) as served:
-            card = served.ask(
-                "GET", path, token=None, **{"X-Forwarded-Host": "agents.example.org"}
-            )[1]
-            assert card["url"] == served.root + "/agents/hasp"
-            assert post(served, b"{}", "/agents/hasp")[1]["error"]["code"] == -32600
-        with serve_at(world, model, "--public-url", "https://public.example.org") as served:
-            card = served.ask(
-                "GET",
-                "/.well-known/agent-card.json",
-                token=None,
-                Host="public.example.org",
-                **{"X-Forwarded-Host": "agents.example.org"},
-            )[1]
-            assert card["url"] == "https://public.example.org"
-
-
-def serve_at(world, model, *flags):
-    """As serve; `card`: the address that was printed, `root`: scheme, host and port of the server."""
-
-    @contextlib.contextmanager
-    def run():
-        process = world.start(
-            model,
-            "serve",
-            "a2a",
-            "--token-file",
-            token_file(world),
-            *flags,
-            text=True,
-            stdout=subprocess.DEVNULL,
-        )
-        one = At(process)
-        try:
-            yield one
-        finally:
-            process.terminate()
-            process.stderr.read()
-            process.stderr.close()
-            assert process.wait(timeout=120) == 128 + 15
-
-    return run()
-
-
-def token_file(world):
-    token = world.top / "token"
-    token.write_text(TOKEN + "\n")
-    token.chmod(0o600)
-    return token
-
-
-class At:
-    def __init__(self, process):
-        self.card = next(
-            line.split("agent card: ", 1)[1].split()[0]
-            for line in process.stderr
-            if "agent card: " in line
-        )
-        self.pid = process.pid
-        self.port = listening(process.pid)
-        self.root = "http://127.0.0.1:%d" % self.port
-
-    def ask(self, method, path, body=None, token=TOKEN, **headers):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
-        if token:
-            headers["Authorization"] = "Bearer " + token
-        connection.request(
-            method,
-            path,
-            None if body is None else json.dumps(body),
-            {"Content-Type": "application/json", **headers},
-        )
-        answer = connection.getresponse()
-        data = answer.read()
-        connection.close()
-        return answer.status, json.loads(data) if data else None
-
-
-def listening(pid):
-    """The port that a process listens on."""
-    import os
-    from pathlib import Path
-
-    inodes = {
-        os.readlink(one).removeprefix("socket:[").rstrip("]")
-        for one in Path("/proc/%d/fd" % pid).iterdir()
-        if os.readlink(one).startswith("socket:[")
-    }
-    for line in Path("/proc/%d/net/tcp" % pid).read_text().splitlines()[1:]:
-        fields = line.split()
-        if fields[3] == "0A" and fields[9] in inodes:
-            return int(fields[1].rsplit(":", 1)[1], 16)
-    raise AssertionError("no socket listens")
-
-
-@pytest.mark.parametrize(
-    "flags, said",
-    [
-        (["--listen", "0.0.0.0"], "needs TLS"),
-        (["--listen", "nowhere"], "needs TLS"),
-        (["--tls"], "--certificate and --key"),
-        (["--certificate", "x"], "--tls"),
-        (["--client-ca", "x"], "--tls"),
-        (["--tasks", "0"], "--tasks"),
-        (["--port", "70000"], "--port"),
-        (["--base-path", "agents"], "/agents/hasp"),
-        (["--base-path", "/a/"], "/agents/hasp"),
-        (["--public-url", "agents"], "https://"),
-        (["--proxy", "localhost"], "IP address"),
-        (["--workspace", "/none/such"], "/none/such"),
-        (["--stdio", "--port", "1"], "exclude"),
-        (["--no-token", "--token-file", "x"], "exclude"),
-        (["--http", "1"], "hasp serve mcp"),
-        (["--socket", "x"], "hasp serve web"),
-        (["--caller", "x"], "--stdio"),
-        (["extra"], "extra"),
-    ],
-)
-def test_flags_that_cannot_be(world, flags, said):
-    done = world.command("serve", "a2a", *flags)
-    assert done.code == 2 and said in done.err, done.err
-
-
-def test_a_file_of_a_token_that_others_can_read_is_refused(world):
-    token = token_file(world)
-    token.chmod(0o644)
-    done = world.command("serve", "a2a", "--token-file", token)
-    assert done.code == 2 and "chmod 600" in done.err
-    done = world.command("serve", "a2a", env={"HASP_A2A_TOKEN": "short"})
-    assert done.code == 2 and "HASP_A2A_TOKEN" in done.err
-
-
-def test_tls(world):
-    key, certificate = world.top / "key.pem", world.top / "certificate.pem"
-    subprocess.run(
-        [
-            "openssl",
-            "req",
-            "-x509",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:prime256v1",
-            "-nodes",
-            "-keyout",
-            key,
-            "-out",
-            certificate,
-            "-days",
-            "2",
-            "-subj",
-            "/CN=127.0.0.1",
-            "-addext",
-            "subjectAltName=IP:127.0.0.1",
-        ],
-        check=True,
-        capture_output=True,
-    )
-    context = ssl.create_default_context(cafile=str(certificate))
-    with world.fake([]) as model, serve_at(
-        world, model, "--tls", "--certificate", certificate, "--key", key
-    ) as served:
-        connection = http.client.HTTPSConnection(
-            "127.0.0.1", served.port, timeout=120, context=context
-        )
-        connection.request("GET", "/.well-known/agent-card.json")
-        card = json.loads(connection.getresponse().read())
-        connection.close()
-        assert (
-            card["url"]
-            == "https://127.0.0.1:%d" % served.port
-            == served.card.removesuffix("/.well-known/agent-card.json")
-        )
-
-
-def test_standard_input_and_output(world):
-    with world.fake([[text("Hello.")]]) as model:
-        requests = [
-            {"jsonrpc": "2.0", "id": 1, "method": "GetTask", "params": {"id": "none"}},
-            {
-                "jsonrpc": "2.0",
-                "id": 2,
-                "method": "SendStreamingMessage",
-                "params": {"message": message()},
-            },
-        ]
-        process = world.start(
-            model, "serve", "a2a", "--stdio", "--caller", "token", stdin=subprocess.PIPE, text=True
-        )
-        for one in requests:
-            process.stdin.write(json.dumps(one) + "\n")
-        process.stdin.write("not JSON\n")
-        process.stdin.flush()
-        answers, open_ids = [], {1, 2}
-        while open_ids:
-            answers.append(json.loads(process.stdout.readline()))
-            if "error" in answers[-1] or answers[-1]["result"] is None:
-                open_ids.discard(answers[-1]["id"])
-        process.stdin.close()
-        assert process.wait(timeout=120) == 0
-        process.stdout.close()
-        process.stderr.close()
-    codes = {one["id"]: one["error"]["code"] for one in answers if "error" in one}
-    assert codes == {1: -32001, None: -32700}
-    states = [
-        one["result"]["statusUpdate"]["status"]["state"]
-        for one in answers
-        if one["id"] == 2 and one["result"] and "statusUpdate" in one["result"]
-    ]
-    assert states[-1] == "TASK_STATE_COMPLETED"
-    assert headless.nothing_left()
