@@ -270,8 +270,9 @@ static bool serve_open(struct a2a_server *server, struct err *err)
 	server->pool = pool_new(A2A_THREADS, A2A_THREADS_MAX);
 	if (!serve_open_callers(server, err))
 		return false;
-	serve_open_meter(server);
 	server->runner = a2a_runner_limits_read(wire->settings);
+	if (!server->options->context) /* the server that started this agent counts its task */
+		serve_open_meter(server);
 	server->push = a2a_push_new(server, settings_get(wire->settings, "hasp.a2a.push.allow"));
 	return a2a_core_open(server, err) && serve_catch_signals(server, err) &&
 	       (server->options->stdio ? a2a_stdio_open(server, serve_end, &wire->stdio, err) :
