@@ -227,10 +227,11 @@ static void join_permitted(const struct call *call, const struct tool *tool,
 			join_permitted_path(call, subject, path, verdict);
 }
 
-/* Whether only hasp's defaults keep a call from being made without a question. */
+/* Whether only hasp's defaults keep a call of the user's from being made without a question. */
 static bool is_kept_by_default(const struct call *call, const struct policy_verdict *verdict)
 {
 	return verdict->decision != POLICY_ALLOW && agent_mode(call->agent) != MODE_PLAN &&
+	       !policy_caller(call->agent->options.policy) &&
 	       span_starts(span_str(verdict->rule), SPAN("default:"));
 }
 
