@@ -96,7 +96,9 @@ static void look_for_files(struct custom_commands *commands, const struct comman
 		_cleanup_free_ char *path = mem_printf("%s/%s", folder, entry->d_name);
 		const struct span name = span_str(entry->d_name);
 
+		/* A million other files must not cost a look each. */
 		if (entry->d_name[0] == '.' ||
+		    (entry->d_type == DT_REG && !span_ends(name, suffix)) ||
 		    fstatat(opened, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
 			continue;
 		if (S_ISDIR(status.st_mode) && depth < COMMANDS_DEPTH_MAX) {
