@@ -81,7 +81,7 @@ static bool rules_sign(struct rules_reading *reading, char sign)
 	return true;
 }
 
-static bool is_name_byte(char c)
+static bool is_identifier_byte(char c)
 {
 	return ascii_is_alnum(c) || c == '_';
 }
@@ -93,7 +93,7 @@ static struct span rules_name(struct rules_reading *reading)
 	struct span name;
 
 	rules_skip_blank(reading);
-	while (len < reading->rest.len && is_name_byte(reading->rest.data[len]))
+	while (len < reading->rest.len && is_identifier_byte(reading->rest.data[len]))
 		len++;
 	if (len && ascii_is_digit(reading->rest.data[0]))
 		len = 0;
@@ -337,7 +337,7 @@ static void rules_recover(struct rules_reading *reading)
 
 		rules_take(reading, end ? (size_t)(end + 1 - reading->rest.data) :
 		                          reading->rest.len);
-		if (reading->rest.len && is_name_byte(reading->rest.data[0]))
+		if (reading->rest.len && is_identifier_byte(reading->rest.data[0]))
 			return;
 	}
 }

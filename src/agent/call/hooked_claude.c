@@ -40,7 +40,8 @@ static json_t *response_of_write(const struct ended_call *call)
 {
 	const bool created = json_is_true(json_object_get(call->result, "created"));
 	json_t *response = json_pack("{s:s, s:O?, s:n, s:[]}", "type",
-	                             created ? "create" : "update", "filePath", call->path, "originalFile", "structuredPatch");
+	                             created ? "create" : "update", "filePath", call->path,
+	                             "originalFile", "structuredPatch");
 
 	take_member(response, "content", call->shown, "content");
 	return response;
