@@ -422,7 +422,8 @@ struct agents *agents_in_extension(const char *folder, const json_t *manifest)
 	struct agents *agents = mem_alloc(1, sizeof(*agents));
 
 	agents->notices = json_array();
-	look_for_extensions(agents, folder, manifest);
+	look_for_extensions(agents, folder, json_string_value(json_object_get(manifest, "name")),
+	                    manifest);
 	return agents;
 }
 

@@ -188,11 +188,12 @@ void commands_in_extension(const char *folder, const json_t *manifest,
 	/* Claude Code has the plugin's name in front. */
 	for (size_t i = 0; i < ret->count; i++) {
 		struct custom_command *one = &ret->at[i];
-		char *own = mem_steal(&one->name);
+		_cleanup_free_ char *own = NULL;
 
-		one->name = one->source == COMMANDS_PLUGIN ? mem_printf("%s:%s", name, own) :
-		                                             mem_strdup(own);
-		free(own);
+		if (one->source != COMMANDS_PLUGIN)
+			continue;
+		own = mem_steal(&one->name);
+		one->name = mem_printf("%s:%s", name, own);
 	}
 }
 

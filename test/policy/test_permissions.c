@@ -69,7 +69,9 @@ static void check_permissions(const struct permission_row *rows, size_t count)
 }
 
 #define SHELL "run_shell_command"
-enum { ALLOW = POLICY_ALLOW, ASK = POLICY_ASK, DENY = POLICY_DENY };
+#define ALLOW POLICY_ALLOW
+#define ASK POLICY_ASK
+#define DENY POLICY_DENY
 
 /* The rows of the table "Wildcard patterns" of code.claude.com/docs/en/permissions, and more. */
 static void commands(void **state)

@@ -26,7 +26,6 @@
 #include "config/servers.h"
 #include "data/json.h"
 #include "data/toml.h"
-#include "front/command/command.h"
 #include "install/inventory.h"
 
 enum { FOREIGN_MEMBERS_DEPTH = 64 };
@@ -79,21 +78,11 @@ static void check_broken(struct setup_check *check, const char *kind, const char
 
 /* ---- commands, skills, agents ----------------------------------------------------------- */
 
-static bool is_built_in_command(struct span name)
-{
-	const struct command_info *info;
-
-	for (size_t i = 0; (info = command_at(i)); i++)
-		if (span_eq(name, span_str(info->name)))
-			return true;
-	return false;
-}
-
 static void check_commands(struct setup_check *check)
 {
 	struct custom_commands commands;
 
-	commands_find(check->settings, /* project= */ true, is_built_in_command, &commands);
+	commands_find(check->settings, /* project= */ true, &commands);
 	for (size_t i = 0; i < commands.count; i++) {
 		const struct custom_command *command = &commands.at[i];
 		_cleanup_free_ char *typed = mem_printf("/%s", command->name);
