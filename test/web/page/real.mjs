@@ -9,7 +9,7 @@ import { join } from "node:path";
 const [modules, story, address, folder] = process.argv.slice(2);
 const require = createRequire(join(modules, "node_modules", "x.js"));
 const { chromium } = require("playwright-core");
-const MOST_MS = 20_000;
+const MOST_MS = 120_000;
 
 const button = (page, name) => page.getByRole("button", { name, exact: true });
 
