@@ -57,6 +57,12 @@ static const struct {
 	{ "Skill", "name", "skill" }, { "Task", "agent_name", "subagent_type" },
 };
 
+/* A list of one is no list there. */
+static json_t *claude_argument(json_t *ours)
+{
+	return json_array_size(ours) == 1 ? json_array_get(ours, 0) : ours;
+}
+
 /* The arguments under both names, and the file absolute, which it always is there; NULL: as they
  * are. */
 static json_t *claude_tool_input(const json_t *input)
@@ -69,7 +75,7 @@ static json_t *claude_tool_input(const json_t *input)
 		return NULL;
 	theirs = json_copy((json_t *)given);
 	for (size_t i = 0; i < ARRAY_LEN(claude_arguments) && tool; i++) {
-		json_t *value = json_object_get(given, claude_arguments[i].ours);
+		json_t *value = claude_argument(json_object_get(given, claude_arguments[i].ours));
 
 		if (value && strcmp(claude_arguments[i].tool, tool) == 0 &&
 		    !json_object_get(given, claude_arguments[i].theirs))
@@ -93,7 +99,7 @@ void claude_arguments_taken(const json_t *input, json_t *arguments)
 		if (!value || strcmp(claude_arguments[i].tool, tool) != 0 ||
 		    json_object_get(given, theirs))
 			continue;
-		if (!json_equal(value, json_object_get(given, ours)))
+		if (!json_equal(value, claude_argument(json_object_get(given, ours))))
 			json_object_set(arguments, ours, value);
 		json_object_del(arguments, theirs);
 	}

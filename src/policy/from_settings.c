@@ -103,6 +103,30 @@ void policy_renew_excluded(struct policy *policy, const json_t *entries, const j
 	}
 }
 
+static bool names_commands(const json_t *entries)
+{
+	for (size_t i = 0; i < json_array_size(entries); i++) {
+		const char *entry = json_string_value(json_array_get(entries, i));
+		_cleanup_free_ char *name = NULL, *words = entry ? split_entry(entry, &name) : NULL;
+
+		if (words && tool_info_runs(name))
+			return true;
+	}
+	return false;
+}
+
+/* Who lists commands for a run without anyone to ask means no others: to refuse them is no failure
+ * of that run. */
+static void add_unlisted(struct policy *policy)
+{
+	struct policy_rule *rule = make_rule(POLICY_DENY, TOOLS_ALLOWED - JUST_BELOW,
+	                                     POLICY_UNLISTED,
+	                                     tool_name(TOOL_RUN_SHELL_COMMAND), ALL_MODES);
+
+	rule->selector.interactive = 0;
+	policy_add_rule(policy, rule);
+}
+
 static void add_tool_settings(struct policy *policy, const json_t *tools)
 {
 	const unsigned not_plan = policy_modes_from(MODE_DEFAULT);
@@ -114,6 +138,8 @@ static void add_tool_settings(struct policy *policy, const json_t *tools)
 	                     ALL_MODES);
 	add_settings_entries(policy, json_object_get(tools, "allowed"), POLICY_ALLOW,
 	                     TOOLS_ALLOWED, "settings: tools.allowed", ALL_MODES);
+	if (names_commands(json_object_get(tools, "allowed")))
+		add_unlisted(policy);
 	if (json_array_size(core) == 0)
 		return;
 	add_settings_entries(policy, core, POLICY_ALLOW, TOOLS_CORE, "settings: tools.core",

@@ -29,6 +29,7 @@ INDIRECT = {
     "src/worker/options.c": "in the file",
 }
 WHOLE = {  # who hands on or looks through the whole environment
+    "src/a2a/serve/runner_child.c",
     "src/agent/host/notices.c", "src/agent/setup/environment.c", "src/agent/setup/prepare.c", "src/audit/sign.c",
     "src/cli/command/sandbox_command.c",
     "src/config/variables.c", "src/install/git.c", "src/mcp/auth/browser.c", "src/mcp/client/stdio.c", "src/read/query.c", "src/tool/session.c",

@@ -70,7 +70,7 @@ class Mover(headless.World):
         shutil.copytree(template, self.root, symlinks=True)
         del self.env["GEMINI_CLI_TRUST_WORKSPACE"]
         self.kind, self.model = COMES_WITH[peer]
-        self.server, self.status, self.gates = None, None, {}
+        self.server, self.status, self.gates, self.asked = None, None, {}, {}
         (top / "bin").mkdir()
         (top / "bin" / "hasp").symlink_to(headless.HASP)
         self.env["PATH"] = "%s:%s" % (top / "bin", self.env["PATH"])
@@ -90,13 +90,16 @@ class Mover(headless.World):
             held, step = step if isinstance(step, tuple) and not isinstance(step, player.Act) else (None, step)
             step = player.played(step, provider, prompts) if isinstance(step, player.Act) else {"reply": step}
             if held:
-                gate = self.gates[held] = threading.Event()
-                step["wait"] = lambda gate=gate: gate.wait(60)
+                gate, came = self.gates[held], self.asked[held] = threading.Event(), threading.Event()
+                step["wait"] = lambda gate=gate, came=came: came.set() or gate.wait(60)
             steps.append(step)
         server = headless.FakeServer(provider, steps)
         server.kind, server.model = self.kind, None
         server.lists.update(lists)
         return server
+
+    def await_request(self, name):
+        assert self.asked[name].wait(60), "the request for %r never came" % name
 
     def release(self, name):
         self.gates[name].set()

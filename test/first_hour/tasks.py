@@ -139,6 +139,11 @@ def looked(page, step):
     return step._replace(needed="docs/%s" % page)
 
 
+def asked(held):
+    """The request whose reply is held has come."""
+    return Step(lambda hasp, mover: mover.await_request(held))
+
+
 def letting(held):
     """The reply that was held may come."""
     return Step(lambda hasp, mover: mover.release(held))

@@ -4,7 +4,7 @@ import pytest
 
 from conftest import cases
 from player import after_refusal, changes, done, reads, runs, tells, writes
-from tasks import (PAGE, Task, document, earlier, ended, file, from_page, git, holds, key, lacks, letting, menu, put,
+from tasks import (PAGE, Task, asked, document, earlier, ended, file, from_page, git, holds, key, lacks, letting, menu, put,
                    rest, say, see, told, told_by, untold)
 
 PEER = "claude_code"
@@ -130,7 +130,8 @@ TASKS = [*from_page(
 ), *from_page(
     "Interactive mode",
     Task("run a shell command", [say("!git log --oneline"), see("Open the shop")]),
-    Task("stop it", [say("count to a million"), see("esc to interrupt"), key("esc"), see("Interrupted"), letting("count")],
+    Task("stop it", [say("count to a million"), see("esc to interrupt"), asked("count"), key("esc"), see("Interrupted"),
+                    letting("count")],
          script=[("count", [text("1")])]),
     Task("go back to before a change", [
         key("shift+tab"), say("add a hello world function to the main file"), see("Done as asked."), rest(),

@@ -4,7 +4,7 @@ import pytest
 
 from conftest import cases
 from player import changes, done, reads, tells, writes
-from tasks import (Task, earlier, ended, from_page, gone, hint, holds, key, lacks, letting, menu, put, rest, say, see,
+from tasks import (Task, asked, earlier, ended, from_page, gone, hint, holds, key, lacks, letting, menu, put, rest, say, see,
                    setting, told, told_by, untold)
 
 PEER = "opencode"
@@ -83,8 +83,8 @@ TASKS = [*from_page(
     Task("see the model think", [say("/thinking"), see("ui.inlineThinkingMode")], differs="opens the setting"),
     Task("unshare it", [*HELLO, say("/unshare"), told_by("hasp publishes nothing")], script=HI,
          differs="nothing is published"),
-    Task("interrupt", [say("count to a million"), see("esc to interrupt"), key("esc"), see("Interrupted"),
-                       letting("count")], script=[("count", [text("1")])]),
+    Task("interrupt", [say("count to a million"), see("esc to interrupt"), asked("count"), key("esc"),
+                       see("Interrupted"), letting("count")], script=[("count", [text("1")])]),
     Task("quit", [say("/exit")], after=[ended]),
 ), *from_page(
     "permissions.mdx",

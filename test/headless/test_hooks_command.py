@@ -219,7 +219,7 @@ WRITE = [[call("write_file", {"file_path": "a.ts", "content": "x"})], *HELLO]
 
 def test_a_projects_hooks_of_claude_code_run_once_they_are_trusted(world):
     path = claude(world, hooks={"PreToolUse": [dict(notes("one", **{"if": "Write(*.ts)"}), matcher="Write|Edit")]},
-                  permissions={"deny": ["Write"]}, env={"X": "y"})
+                  permissions={"deny": ["WebSearch"]}, env={"X": "y"})
     claude(world, "settings.local.json", hooks={"PostToolUse": [notes("two", **{"timeout": 5})]})
     done = world.run(WRITE, "-y", "-p", "x")
     assert "2 hooks of this project are not trusted" in done.err and done.results(1)[0]["success"]

@@ -374,7 +374,8 @@ static void note_want(struct call *call, const struct tool *tool, const json_t *
 	struct policy_call subject = policy_call(call->agent, tool, arguments, theirs);
 	struct policy_verdict verdict;
 
-	if (subject.interactive || tool_kind_of(tool) == TOOL_KIND_COMMUNICATE)
+	if (subject.interactive || tool_kind_of(tool) == TOOL_KIND_COMMUNICATE ||
+	    (call->verdict.rule && strcmp(call->verdict.rule, POLICY_UNLISTED) == 0))
 		return;
 	subject.interactive = true;
 	policy_decide(call->agent->options.policy, &subject, &verdict);

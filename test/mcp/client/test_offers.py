@@ -123,8 +123,8 @@ def test_names_that_are_taken_have_the_servers_before_them(world):
     world.use({"a b": world.server("fake", "prompts"), "c": world.server("fake", "prompts")})
     assert "Greet" in json.dumps(prompted(world, "/c.plain"))
     done = world.run([], "-p", "/help")
-    assert "Not the built-in one" in done.text and "/a-b.plain" in done.text
-    assert "/a-b.help" in done.text and "\x1b" not in done.text
+    assert "Not the built-in one" in done.text and "/a-b:plain" in done.text
+    assert "/a-b:help" in done.text and "\x1b" not in done.text
 
 
 def test_the_command_shows_prompts_and_instructions(world):
