@@ -181,7 +181,7 @@ def test_prompts_of_mcp_servers_are_among_the_commands(world):
         assert events.until("ended")["message"]["text"] == "As told."
         assert "The user chose the prompt" in json.dumps(server.requests[0].body["contents"][-1])
         rows = {row["name"]: row for row in browser.get("/api/sessions/1").json["commands"]}
-        assert {"two-words", "fake.plain", "bad.plain"} <= set(rows)
+        assert {"two-words", "fake:plain", "bad:plain"} <= set(rows)
         said = "".join(text for row in rows.values() for text in row.values())
         assert "Not the built-in one" in said and not re.search("[\x00-\x1f\x7f-\x9f\u202a-\u202e]", said)
 
