@@ -199,7 +199,11 @@ def usable(data):
 def _candidates():
     """(source, path, data), each language's in an order that never changes."""
     for name, version in [(name, after) for name, _, after in corpus.PACKAGES if name in SHARED] + PACKAGES:
-        for path, data in corpus._npm_files(name, version).items():
+        try:
+            found = corpus._npm_files(name, version)
+        except corpus.CorpusError:  # dropped by the registry; load() says when too much is
+            continue
+        for path, data in found.items():
             yield "%s-%s" % (name, version), path, data
     for folder in (
         sysconfig.get_paths()["stdlib"],
@@ -235,10 +239,17 @@ def _choose():
 
 
 def _pairs():
-    out = []
+    """A version that the registry has dropped is left out, as long as each package has another."""
+    out, found, missing = [], set(), []
     for name, before, after in corpus.PACKAGES:
         if name in PAIRS:
-            out += [(path, old, new) for _, path, old, new in corpus._npm_pair(name, before, after)]
+            try:
+                out += [(path, old, new) for _, path, old, new in corpus._npm_pair(name, before, after)]
+                found.add(name)
+            except corpus.CorpusError as error:
+                missing.append(str(error))
+    if len(found) < len(PAIRS) - 1:
+        raise corpus.CorpusError("\n".join(missing))
     if corpus._has_history():
         out += [(path, old, new) for _, path, old, new in corpus._commit_pairs(80)]
     return [(os.path.basename(path), old, new) for path, old, new in out if usable(old) and usable(new)]
