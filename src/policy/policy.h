@@ -107,8 +107,8 @@ void policy_renew_servers(struct policy *policy, const json_t *mcp, const json_t
  * "settings: tools.exclude" and "extension NAME: excludeTools". */
 void policy_renew_excluded(struct policy *policy, const json_t *entries, const json_t *others);
 #define POLICY_EXCLUDED_BY ": excludeTools"
-/* The origin of the rule that denies other commands than those that tools.allowed lists, where no one
- * can be asked: that is what the user said, and not for want of an answer. */
+/* The origin of the rule that denies other commands than those that tools.allowed lists, where no
+ * one can be asked: that is what the user said, and not for want of an answer. */
 #define POLICY_UNLISTED "settings: tools.allowed (no other commands)"
 /* Replaces the list of remote agents, an array of names: calls of them are asked about unless a
  * specific rule decides or the mode is yolo. */
