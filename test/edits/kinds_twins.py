@@ -512,6 +512,8 @@ for _name, _write in WRITE.items():
 @kind(COPIES, "copy: its line there has changed, the number is right", REFUSE)
 def _(rng):
     edit, hunk = real(rng, shape=rng.choice(["constant", "tail", "replace", "parameter"]))
+    if hunk and hunk.start <= 1:  # who writes 1 does not say where
+        return None
     if not edit or not has_word(edit.file.lines[edit.places[0].start]):
         return None
     at = edit.places[0].start
