@@ -153,6 +153,14 @@ def test_what_is_not_understood_is_said(place):
     assert (
         "Entry 2 of permissions.deny is no text" in said and "Read(../x/../y) is not used" in said
     )
+    for name in ".claude/settings.json", ".cursor/cli.json":
+        for value, words in (
+            (["deny"], "permissions must be an object: permissions.deny is not used."),
+            ({"deny": "Bash"}, "permissions.deny must be a list: permissions.deny is not used."),
+        ):
+            place.write("project", name, {"permissions": value})
+            assert words in place.hasp("policy", "list").stderr
+        place.write("project", name, {})
     place.write("project", ".claude/settings.json", "{")
     place.trust("false")
     assert (

@@ -174,7 +174,10 @@ static int compare_listed(const void *a, const void *b)
 static void list_through_provider(struct path_list *list, struct provider *provider,
                                   const char *folder)
 {
+	_cleanup_free_ char *glob = mem_printf("*%s", list->ending);
+	const char *const include = glob;
 	const struct walk_request request = { .path = folder, .recursive = true,
+		                              .include = &include, .include_count = 1,
 		                              .max_entries = list->max,
 		                              .rules = { .no_git_ignore = true } };
 	struct walk_result found;

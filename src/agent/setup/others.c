@@ -118,16 +118,12 @@ static void add_entries(const struct others_file *file, const struct permission_
                         struct claude_adding *adding, const char *member,
                         enum policy_decision decision)
 {
-	const json_t *list = json_object_get(claude_permissions(file), member);
+	const json_t *list = others_list(file, place, member, decision);
 	_cleanup_free_ char *path = mem_printf("permissions.%s", member);
 	const unsigned from = jsonc_line(file->lines, path);
 	json_t *entry;
 	size_t i;
 
-	if (list && !json_is_array(list))
-		policy_complain(place, from, decision == POLICY_ALLOW ? OTHERS_UNUSED :
-		                   OTHERS_LOST, "permissions.%s must be a list: it is not used.",
-		                   member);
 	json_array_foreach((json_t *)list, i, entry) {
 		if (i >= ENTRIES_MAX) {
 			policy_complain(place, from, OTHERS_LOST, "permissions.%s has more than "

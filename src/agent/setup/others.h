@@ -61,6 +61,10 @@ struct permission_place others_place(const struct others_file *file, const char 
                                      json_t *problems);
 /* Says that it cannot be read, or that what it permits is ignored; where neither is so, nothing. */
 void others_report(const struct others_file *file, json_t *problems);
+/* permissions.MEMBER of a JSON file, whose entries decide so; borrowed.  NULL: there is none, or it
+ * is no list, which is then one of the place's problems. */
+const json_t *others_list(const struct others_file *file, const struct permission_place *place,
+                          const char *member, enum policy_decision decision);
 /* The line on which `entry` stands as a JSON string, from line `from` on; `from`: it does not. */
 unsigned others_line_of(const struct others_file *file, unsigned from, const char *entry);
 

@@ -113,6 +113,22 @@ void others_report(const struct others_file *file, json_t *problems)
 		blocks ? "file_read" : OTHERS_LOST, "message", json_text(span_str(message))));
 }
 
+const json_t *others_list(const struct others_file *file, const struct permission_place *place,
+                          const char *member, enum policy_decision decision)
+{
+	const json_t *permissions = json_object_get(file->value, "permissions");
+	const json_t *list = json_object_get(permissions, member);
+	_cleanup_free_ char *path = mem_printf("permissions.%s", member);
+
+	if (!permissions || json_is_array(list) || (json_is_object(permissions) && !list))
+		return list;
+	policy_complain(place, jsonc_line(file->lines, list ? path : "permissions"),
+	                decision == POLICY_ALLOW ? OTHERS_UNUSED : OTHERS_LOST,
+	                "%s must be %s: permissions.%s is not used.", list ? path : "permissions",
+	                list ? "a list" : "an object", member);
+	return NULL;
+}
+
 unsigned others_line_of(const struct others_file *file, unsigned from, const char *entry)
 {
 	_cleanup_buf_ struct buf quoted = BUF_INIT(LIMIT_SETTINGS_BYTES);

@@ -247,8 +247,8 @@ static void put_cursor_entry(struct buf *out, struct span entry)
 static void add_cursor_list(const struct adding_more *adding, const struct others_file *file,
                             const char *member, enum policy_decision decision)
 {
-	const json_t *list = json_object_get(json_object_get(file->value, "permissions"), member);
 	const struct permission_place place = others_place(file, "", adding->problems);
+	const json_t *list = others_list(file, &place, member, decision);
 	_cleanup_free_ char *path = mem_printf("permissions.%s", member);
 	const unsigned from = jsonc_line(file->lines, path);
 	json_t *entry;
